@@ -1,0 +1,101 @@
+"""The 64-bit hash that everything else is made of: folded multiplication, seeded.
+
+`fold(a, b)` multiplies two 64-bit words to 128 bits and xors the halves (the mixing step of wyhash, Wang Yi 2019).
+The seed chooses both the start value and the multiplier, so that texts crafted to collide under one seed do not under
+another. Buffers must have at least PAD readable bytes behind the last text: words are loaded eight bytes at a time.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from llvmlite import ir
+from numba import njit, types, uint64
+from numba.extending import intrinsic
+
+PAD = 16
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+MIX_A = np.uint64(0xBF58476D1CE4E5B9)
+MIX_B = np.uint64(0x94D049BB133111EB)
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def _multiply_high(typing_context, a, b):  # type: ignore[no-untyped-def]
+    """Upper 64 bits of the 128-bit product of two uint64."""
+
+    def generate(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        wide = ir.IntType(128)
+        product = builder.mul(builder.zext(args[0], wide), builder.zext(args[1], wide))
+        return builder.trunc(builder.lshr(product, ir.Constant(wide, 64)), ir.IntType(64))
+
+    return types.uint64(types.uint64, types.uint64), generate
+
+
+@njit(inline="always")
+def multiply_high(a, b):  # type: ignore[no-untyped-def]
+    """Upper 64 bits of the product of two uint64: maps a uniform `a` to a uniform number under `b`."""
+    return _multiply_high(uint64(a), uint64(b))
+
+
+@njit(inline="always")
+def fold(a, b):  # type: ignore[no-untyped-def]
+    """Low half xor high half of the 128-bit product of two uint64."""
+    return (uint64(a) * uint64(b)) ^ _multiply_high(uint64(a), uint64(b))
+
+
+@njit(inline="always")
+def mix64(x):  # type: ignore[no-untyped-def]
+    """A bijection of uint64 in which every input bit moves every output bit (splitmix64, Steele et al. 2014)."""
+    x = uint64(x)
+    x = (x ^ (x >> uint64(30))) * uint64(MIX_A)
+    x = (x ^ (x >> uint64(27))) * uint64(MIX_B)
+    return x ^ (x >> uint64(31))
+
+
+@njit(inline="always")
+def start_value(seed):  # type: ignore[no-untyped-def]
+    """The hash of nothing under `seed` (uint64)."""
+    return mix64(uint64(seed) + uint64(GOLDEN))
+
+
+@njit(inline="always")
+def multiplier(seed):  # type: ignore[no-untyped-def]
+    """The odd multiplier that `seed` (uint64) chooses."""
+    return mix64(uint64(seed) + uint64(2) * uint64(GOLDEN)) | uint64(1)
+
+
+@njit(inline="always")
+def load64(data, i):  # type: ignore[no-untyped-def]
+    """Eight bytes of a uint8 array from place `i`, little-endian, as one uint64 (LLVM makes one load of it)."""
+    return (
+        uint64(data[i])
+        | (uint64(data[i + 1]) << uint64(8))
+        | (uint64(data[i + 2]) << uint64(16))
+        | (uint64(data[i + 3]) << uint64(24))
+        | (uint64(data[i + 4]) << uint64(32))
+        | (uint64(data[i + 5]) << uint64(40))
+        | (uint64(data[i + 6]) << uint64(48))
+        | (uint64(data[i + 7]) << uint64(56))
+    )
+
+
+@njit(inline="always")
+def hash_bytes(data, start, stop, first, odd):  # type: ignore[no-untyped-def]
+    """Hash of data[start:stop]; `first` and `odd` are start_value(seed) and multiplier(seed).
+
+    Eight bytes a step, the last step padded with zeros, then the length: `a` and `a` NUL differ.
+    """
+    h = uint64(first)
+    i = start
+    while i + 8 <= stop:
+        h = fold(h ^ load64(data, i), odd)
+        i += 8
+    if i < stop:
+        rest = load64(data, i) & ((uint64(1) << uint64((stop - i) * 8)) - uint64(1))
+        h = fold(h ^ rest, odd)
+    return fold(h ^ uint64(stop - start), odd)
+
+
+@njit(inline="always")
+def chain(h, token, odd):  # type: ignore[no-untyped-def]
+    """Extends the hash of a sequence by one token hash; order and borders of tokens count."""
+    return fold(h ^ token, odd) + uint64(GOLDEN)

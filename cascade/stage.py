@@ -1,0 +1,168 @@
+"""The contract of stages and shinglers: what a third party implements. No stage and no algorithm lives here.
+
+A stage is a predicate on pairs of documents. A pair is a duplicate iff every stage accepts it; therefore the order of
+stages changes the cost and never the answer, and every stage must accept a pair of equal texts (unless they hold
+nothing it could look at: no shingle, no character).
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol, Self
+
+import numpy as np
+import numpy.typing as npt
+from pydantic import BaseModel, ConfigDict, Field
+
+from cascade.pairs import Accepted, Pairs
+from cascade.text.buffer import Shingles, TextBuffer
+
+Columns = Mapping[str, npt.NDArray[Any]]
+"""Fixed-width arrays, first axis = documents. `alive` (bool), if there, says which documents may have a partner."""
+
+
+class Options(BaseModel):
+    """Base of everything that YAML fills: frozen, unknown keys refused, numbers must be numbers."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True, allow_inf_nan=False)
+
+
+class Shingler(Options):
+    """Cuts normalised texts into shingles. The options of a shingler are its fields; YAML names it by `by:`."""
+
+    @abstractmethod
+    def shingle(self, texts: TextBuffer, seed: int) -> Shingles:
+        """Hashes of all shingles of each text, in order, repeats included. `seed` must enter every hash."""
+
+    @property
+    def ngram(self) -> int | None:
+        """Tokens in a full shingle, where that means something: documents with fewer are counted and warned of."""
+        return None
+
+
+class Batch(Protocol):
+    """Some hundred documents whose arrays stay in cache; their texts are shingled once for all stages."""
+
+    @property
+    def rows(self) -> npt.NDArray[np.int64]:
+        """Positions of the documents in the corpus."""
+
+    @property
+    def texts(self) -> TextBuffer:
+        """Their normalised texts."""
+
+    def shingles(self, shingler: Shingler | None = None) -> Shingles:
+        """Distinct shingles of each document with counts, in order of first occurrence; None: the config's shingler."""
+
+
+class Corpus(Protocol):
+    """The documents that the stages see (one of each when `exact` is on), in keep order."""
+
+    def __len__(self) -> int: ...
+
+    def texts(self, rows: npt.NDArray[np.int64]) -> TextBuffer:
+        """Normalised texts of some documents."""
+
+    def sets(self, rows: npt.NDArray[np.int64], shingler: Shingler | None = None) -> Shingles:
+        """Distinct shingles of some documents, ascending within each."""
+
+
+class Summary(Protocol):
+    """What a first pass learns of the whole corpus. Merging in any order and grouping gives the same value."""
+
+    def merge(self, other: Self) -> Self: ...
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What a stage may know of a run before it sees a document."""
+
+    documents: int
+    """Documents that the stages see; None of the decisions may depend on it unless an option is `auto`."""
+    seed: int = 0
+    confirm_jaccard: float | None = None
+    """The greatest Jaccard threshold that a stage of the plan confirms exactly, if one does."""
+    summary: Any = None
+    """What this stage's `observe` gave, merged over the corpus."""
+    device: str = "cpu"
+
+
+@dataclass(frozen=True)
+class Keys:
+    """Blocking keys: two documents can only be accepted if they share at least one.
+
+    Fixed width: `values` is uint64[documents, tables], a key meets only keys of its own column. Variable width:
+    `values` is uint64[total] with `indptr` int64[documents + 1]. `alive` (bool[documents]) masks documents without keys.
+    """
+
+    values: npt.NDArray[np.uint64]
+    alive: npt.NDArray[np.bool_]
+    indptr: npt.NDArray[np.int64] | None = None
+
+
+class Predicate:
+    """A stage bound to a corpus. A filter needs only `filter`; an enumerator also `columns` and `keys`."""
+
+    cost: float = 1000.0
+    """Nanoseconds that a candidate pair takes, roughly: cheaper filters run first."""
+    keys_decide: bool = False
+    """True if sharing a key is the predicate itself, not only necessary for it."""
+    keys_per_document: int | None = None
+    """Blocking keys for each document, for the plan; None: this predicate offers no keys."""
+    bytes_per_document: int = 0
+    """What its columns take for each document, for the plan."""
+    bounded_hamming: bool = False
+    """True if a pair costs a few nanoseconds and no text, so that all pairs of a larger corpus can be tried."""
+
+    def columns(self, batch: Batch) -> Columns:
+        """Arrays kept for all documents, computed batch by batch."""
+        return {}
+
+    def keys(self, columns: Columns) -> Keys | None:
+        """Blocking keys from this predicate's own columns, if it offers any."""
+        return None
+
+    @abstractmethod
+    def filter(self, pairs: Pairs, columns: Columns, corpus: Corpus) -> Accepted:
+        """Which of `pairs` this stage accepts, with its score for each accepted one."""
+
+    def predicted_recall(self, jaccard: float) -> float | None:
+        """Probability that a pair of this Jaccard similarity is accepted; 1.0 for an exact test; None: not known."""
+        return None
+
+    def describe(self) -> str:
+        """One line for the plan: what it does here, every `auto` resolved."""
+        return type(self).__name__
+
+
+class Stage(Options):
+    """The options of a stage, which are its schema, its documentation and its defaults in one. Cheap to construct."""
+
+    use: str = Field("", description="which stage this is")
+    name: str = Field("", description="tells two stages of one kind apart; the key in scores and --set (default: use)")
+    shingle: Shingler | None = Field(None, description="a shingler for this stage alone (default: the config's)")
+
+    uses_shingles: ClassVar[bool] = True
+
+    def observe(self, batch: Batch) -> Summary | None:
+        """Optional first pass over all documents: what must be known of the whole corpus."""
+        return None
+
+    observes: ClassVar[bool] = False
+    """True if `observe` is to be called."""
+
+    @property
+    def confirm_jaccard(self) -> float | None:
+        """The Jaccard similarity that every accepted pair surely has, if this stage tests it exactly."""
+        return None
+
+    @abstractmethod
+    def bind(self, facts: Facts) -> Predicate:
+        """The predicate for a corpus of which `facts` are known; resolves every `auto`."""
+
+
+def resolved(stage: Stage, **values: object) -> Stage:
+    """A copy of `stage` with some options replaced: how an `auto` is written down once it is known."""
+    return stage.model_copy(update=values)

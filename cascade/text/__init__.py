@@ -1,0 +1,1 @@
+"""From raw text to shingles: normalising, tokenising, shingling. Knows nothing of files, stages or plans."""

@@ -1,0 +1,1 @@
+"""Presets, packaged so that `cascade run NAME` finds them; each quotes its source in a comment."""
