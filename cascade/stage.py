@@ -19,6 +19,9 @@ from pydantic import BaseModel, ConfigDict, Field
 from cascade.pairs import Accepted, Pairs
 from cascade.text.buffer import Shingles, TextBuffer
 
+TOLERANCE = 1e-9
+"""A score meets a threshold when it is no further below it; bounds derived from a threshold allow it as well."""
+
 Columns = Mapping[str, npt.NDArray[Any]]
 """Fixed-width arrays, first axis = documents. `alive` (bool), if there, says which documents may have a partner."""
 
@@ -67,6 +70,15 @@ class Corpus(Protocol):
 
     def sets(self, rows: npt.NDArray[np.int64], shingler: Shingler | None = None) -> Shingles:
         """Distinct shingles of some documents, ascending within each."""
+
+    def overlaps(
+        self,
+        left: npt.NDArray[np.int64],
+        right: npt.NDArray[np.int64],
+        least: npt.NDArray[np.int64],
+        shingler: Shingler | None = None,
+    ) -> npt.NDArray[np.int64]:
+        """Shingles that the documents of each pair share, or -1 where they are fewer than `least`."""
 
 
 class Summary(Protocol):
