@@ -99,6 +99,8 @@ class Facts:
     summary: Any = None
     """What this stage's `observe` gave, merged over the corpus."""
     device: str = "cpu"
+    workers: int = 1
+    """Threads that a predicate may use by itself for the pairs of one call."""
 
 
 @dataclass(frozen=True)
