@@ -1,0 +1,256 @@
+"""From blocking keys to buckets, and from buckets to candidate pairs, a bounded number at a time.
+
+Buckets are held as CSR from document to entries: the entries of document d are indptr[d] … indptr[d + 1] - 1 and
+bucket[entry] is ascending within a document. Kept documents hang in one linked list per bucket, newest first: `head`
+(one place a bucket) and `following` (one place an entry) hold entries, -1 ends a list.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit, uint64
+
+from cascade.kernels.hashing import mix64
+
+
+@njit(nogil=True, cache=True)
+def group(keys, present, out, first):  # type: ignore[no-untyped-def]
+    """Writes to out[i] the bucket of keys[i]: first, first + 1, … in order of appearance; -1 where a key is alone.
+
+    `keys` uint64, `present` bool masks what takes part, `out` int64. Returns the number after the last bucket. Open
+    addressing with linear probing over a table at most half full.
+    """
+    n = keys.shape[0]
+    size = 16
+    while size < 2 * n:
+        size *= 2
+    slots = np.full(size, -1, np.int64)
+    mask = uint64(size - 1)
+    bucket = first
+    for i in range(n):
+        out[i] = -1
+        if not present[i]:
+            continue
+        key = keys[i]
+        at = mix64(key) & mask
+        while True:
+            j = slots[at]
+            if j < 0:
+                slots[at] = i
+                break
+            if keys[j] == key:
+                if out[j] < 0:
+                    out[j] = bucket
+                    bucket += 1
+                out[i] = out[j]
+                break
+            at = (at + uint64(1)) & mask
+    return bucket
+
+
+@njit(nogil=True, cache=True)
+def to_entries(tables):  # type: ignore[no-untyped-def]
+    """CSR (indptr, bucket) of an int64[tables, documents] array of buckets, without the -1; ascending per document."""
+    width, n = tables.shape
+    indptr = np.zeros(n + 1, np.int64)
+    for t in range(width):
+        for d in range(n):
+            indptr[d + 1] += tables[t, d] >= 0
+    for d in range(n):
+        indptr[d + 1] += indptr[d]
+    bucket = np.empty(indptr[n], np.int64)
+    place = indptr[:-1].copy()
+    for t in range(width):
+        for d in range(n):
+            if tables[t, d] >= 0:
+                bucket[place[d]] = tables[t, d]
+                place[d] += 1
+    return indptr, bucket
+
+
+@njit(nogil=True, cache=True)
+def push(docs, indptr, bucket, head, following):  # type: ignore[no-untyped-def]
+    """Hangs `docs` (ascending, all behind those that hang already) into the lists of their buckets."""
+    for d in docs:
+        for e in range(indptr[d], indptr[d + 1]):
+            following[e] = head[bucket[e]]
+            head[bucket[e]] = e
+
+
+@njit(nogil=True, cache=True)
+def pop(docs, indptr, bucket, head, following):  # type: ignore[no-untyped-def]
+    """Takes `docs`, the last that were pushed, out of the lists again."""
+    for i in range(docs.shape[0] - 1, -1, -1):
+        d = docs[i]
+        for e in range(indptr[d + 1] - 1, indptr[d] - 1, -1):
+            head[bucket[e]] = following[e]
+
+
+@njit(nogil=True, cache=True)
+def pairs_among(docs, indptr, bucket, counter, limit):  # type: ignore[no-untyped-def]
+    """Upper bound of the candidate pairs among `docs`, counted no further than `limit`.
+
+    `counter` int64, one place a bucket, is zero before and after.
+    """
+    total = 0
+    seen = 0
+    for d in docs:
+        for e in range(indptr[d], indptr[d + 1]):
+            total += counter[bucket[e]]
+            counter[bucket[e]] += 1
+        seen += 1
+        if total > limit:
+            break
+    for d in docs[:seen]:
+        for e in range(indptr[d], indptr[d + 1]):
+            counter[bucket[e]] = 0
+    return total
+
+
+@njit(nogil=True, cache=True)
+def partners(docs, low, hang, indptr, bucket, owner, head, following, stamp, state, left, right):  # type: ignore[no-untyped-def]
+    """Candidate pairs of `docs` with the documents >= low that hang in their buckets, each pair once.
+
+    With `hang` each document is pushed after its own turn, so that the pairs among `docs` come as well. `owner` gives
+    the document of an entry; `stamp` int64[documents] remembers for whom a document was last seen. Writes to `left` <
+    `right` until they are full; `state` int64[3] (index in docs, entry offset, entry in a list or -2) says where to go
+    on. Returns the number written; the work is done when state[0] == len(docs).
+    """
+    written = 0
+    room = left.shape[0]
+    q, offset, at = state[0], state[1], state[2]
+    while q < docs.shape[0]:
+        d = docs[q]
+        entries = indptr[d + 1] - indptr[d]
+        while offset < entries:
+            e = indptr[d] + offset
+            if at == -2:
+                at = head[bucket[e]]
+            while at >= 0:
+                k = owner[at]
+                if k < low:
+                    break
+                if stamp[k] != d:
+                    if written == room:
+                        state[0], state[1], state[2] = q, offset, at
+                        return written
+                    stamp[k] = d
+                    left[written] = k
+                    right[written] = d
+                    written += 1
+                at = following[at]
+            at = -2
+            offset += 1
+        if hang:
+            for e in range(indptr[d], indptr[d + 1]):
+                following[e] = head[bucket[e]]
+                head[bucket[e]] = e
+        offset = 0
+        q += 1
+    state[0], state[1], state[2] = q, 0, -2
+    return written
+
+
+@njit(nogil=True, cache=True)
+def first_shared(a, b, indptr, bucket):  # type: ignore[no-untyped-def]
+    """The lowest bucket that documents a and b share, or -1."""
+    i, j = indptr[a], indptr[b]
+    while i < indptr[a + 1] and j < indptr[b + 1]:
+        if bucket[i] == bucket[j]:
+            return bucket[i]
+        if bucket[i] < bucket[j]:
+            i += 1
+        else:
+            j += 1
+    return -1
+
+
+@njit(nogil=True, cache=True)
+def members(indptr, bucket, buckets):  # type: ignore[no-untyped-def]
+    """CSR from bucket to its documents, ascending: the transposed entries."""
+    n = indptr.shape[0] - 1
+    start = np.zeros(buckets + 1, np.int64)
+    for e in range(bucket.shape[0]):
+        start[bucket[e] + 1] += 1
+    for b in range(buckets):
+        start[b + 1] += start[b]
+    docs = np.empty(bucket.shape[0], np.int64)
+    place = start[:-1].copy()
+    for d in range(n):
+        for e in range(indptr[d], indptr[d + 1]):
+            docs[place[bucket[e]]] = d
+            place[bucket[e]] += 1
+    return start, docs
+
+
+@njit(nogil=True, cache=True)
+def across(start, docs, indptr, bucket, root, kept, state, left, right):  # type: ignore[no-untyped-def]
+    """Candidate pairs of documents with different `root` that are not both `kept`, each once.
+
+    `start`, `docs` are from `members`. A pair is written at the lowest bucket that its documents share. A removed
+    document meets the later ones root by root, a kept one only the later removed ones: so a bucket of one component, or
+    of documents that are all kept, costs no more than its members. Writes until there might be no room for one more
+    document's pairs; `state` int64[2] (bucket, index of the member) says where to go on. `left` must hold at least as
+    many pairs as the largest bucket has members. Returns the number written; the work is done when state[0] is the
+    number of buckets.
+    """
+    written = 0
+    room = left.shape[0]
+    b, i = state[0], state[1]
+    while b < start.shape[0] - 1:
+        inside = docs[start[b] : start[b + 1]]
+        size = inside.shape[0]
+        roots = np.empty(size, np.int64)
+        gone = np.empty(size, np.int64)
+        removed = 0
+        alike = True
+        for x in range(size):
+            roots[x] = root[inside[x]]
+            alike = alike and roots[x] == roots[0]
+            if not kept[inside[x]]:
+                gone[removed] = x
+                removed += 1
+        if removed and not alike:
+            order = np.argsort(roots, kind="mergesort")
+            border = np.empty(size + 1, np.int64)
+            groups = 0
+            for x in range(size):
+                if x == 0 or roots[order[x]] != roots[order[x - 1]]:
+                    border[groups] = x
+                    groups += 1
+            border[groups] = size
+            while i < size:
+                if written + size - i > room:
+                    state[0], state[1] = b, i
+                    return written
+                if kept[inside[i]]:
+                    written = _meet(gone[:removed], i, roots, inside, b, indptr, bucket, written, left, right)
+                else:
+                    for g in range(groups):
+                        if roots[order[border[g]]] != roots[i]:
+                            part = order[border[g] : border[g + 1]]
+                            written = _meet(part, i, roots, inside, b, indptr, bucket, written, left, right)
+                i += 1
+        i = 0
+        b += 1
+    state[0], state[1] = b, 0
+    return written
+
+
+@njit(nogil=True, cache=True)
+def _meet(others, i, roots, inside, b, indptr, bucket, written, left, right):  # type: ignore[no-untyped-def]
+    """Writes the pairs of member i with those of `others` (ascending) behind it that have another root."""
+    low, high = 0, others.shape[0]
+    while low < high:
+        middle = (low + high) // 2
+        if others[middle] <= i:
+            low = middle + 1
+        else:
+            high = middle
+    for z in range(low, others.shape[0]):
+        j = others[z]
+        if roots[j] != roots[i] and first_shared(inside[i], inside[j], indptr, bucket) == b:
+            left[written] = inside[i]
+            right[written] = inside[j]
+            written += 1
+    return written
