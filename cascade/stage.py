@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import BaseModel, ConfigDict, Field
 
-from cascade.pairs import Accepted, Pairs
+from cascade.pairs import Accepted, Pairs, Rows
 from cascade.text.buffer import Shingles, TextBuffer
 
 TOLERANCE = 1e-9
@@ -141,6 +141,11 @@ class Predicate:
     @abstractmethod
     def filter(self, pairs: Pairs, columns: Columns, corpus: Corpus) -> Accepted:
         """Which of `pairs` this stage accepts, with its score for each accepted one."""
+
+    def all_pairs(self, columns: Columns, start: int, stop: int) -> tuple[Rows, Rows] | None:
+        """Where `bounded_hamming` holds: all accepted pairs with left < right and start <= right < stop, found without
+        keys, each once, in no particular order (left, right: int64). None: this predicate cannot."""
+        return None
 
     def predicted_recall(self, jaccard: float) -> float | None:
         """Probability that a pair of this Jaccard similarity is accepted; 1.0 for an exact test; None: not known."""
