@@ -35,10 +35,20 @@ def shingler_class(name: str) -> type[Shingler]:
     return found
 
 
+def name_of(found: type[Stage] | type[Shingler]) -> str:
+    """The name under which YAML finds this class: that of its entry point, or `module:Class`."""
+    place = f"{found.__module__}:{found.__qualname__}"
+    entries = installed(STAGES if issubclass(found, Stage) else SHINGLERS).values()
+    return next((entry.name for entry in entries if entry.value == place), place)
+
+
 def _load(group: str, name: str, kind: str) -> object:
     known = installed(group)
     if name in known:
-        return known[name].load()
+        try:
+            return known[name].load()
+        except Exception as error:  # a third party's module can fail in any way
+            raise ConfigError(f"cannot load {kind} {name!r} ({known[name].value}): {error}") from error
     module, colon, attribute = name.partition(":")
     if not colon:
         from difflib import get_close_matches

@@ -1,0 +1,187 @@
+"""One block of a config: a mapping to an instance of its options class, every fault with its path and place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
+from math import isfinite
+from typing import Any, TypeVar, get_args
+
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+
+from cascade.config.expect import Schema, bounds, choices, expected, option_schemas, shown
+from cascade.config.tree import Node, Problems, plain
+from cascade.errors import ConfigError
+from cascade.stage import Options
+
+T = TypeVar("T", bound=Options)
+
+
+def read_block(
+    cls: type[T], node: Node, path: str, problems: Problems, given: Mapping[str, object] | None = None
+) -> T | None:
+    """An instance of `cls` from a mapping; None if something was wrong, which is then in `problems`.
+
+    `given` are options that the caller has read already; keys of theirs in `node` are passed over.
+    """
+    if isinstance(node.value, cls):
+        return node.value
+    given = given or {}
+    entries = {} if node.value is None else node.value  # a block with every line commented out
+    if not isinstance(entries, dict):
+        problems.add(node.place, path, f"expected a mapping of options, found {shown(node)}")
+        return None
+    before = len(problems.found)
+    values: dict[str, object] = dict(given)
+    failed: set[str] = set()
+    for key, item in entries.items():
+        if key in given:
+            continue
+        if key not in cls.model_fields:
+            problems.add(item.place, _join(path, key), f"unknown option{did_you_mean(key, cls.model_fields)}")
+            continue
+        nested = _nested_options(cls.model_fields[key].annotation)
+        if nested is not None and isinstance(item.value, dict):
+            made_nested = read_block(nested, item, _join(path, key), problems)
+            if made_nested is None:
+                failed.add(key)
+            else:
+                values[key] = made_nested
+        else:
+            values[key] = plain(item)
+    try:
+        made = cls.model_validate(values)
+    except ValidationError as error:
+        errors = [e for e in error.errors(include_url=False) if not e["loc"] or e["loc"][0] not in failed]
+        _explain(cls, errors, node, path, problems)
+        return None
+    except ConfigError as error:
+        for message in error.problems:
+            problems.add(node.place, path, message)
+        return None
+    except Exception as error:  # a third party's validator, or a class that lacks a method, can raise anything
+        problems.add(node.place, path, f"{cls.__name__} refuses these options: {type(error).__name__}: {error}")
+        return None
+    for key, item in entries.items():
+        if key in values and key not in given and _was_coerced(item, getattr(made, key)):
+            problems.add(item.place, _join(path, key), _mismatch(_schemas(cls).get(key, {}), item))
+    return made if len(problems.found) == before else None
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """The end of a message that names the nearest known word, or all of a few; empty if there are none."""
+    names = sorted(str(name) for name in known)
+    close = get_close_matches(word.lower(), names, 1, 0.6)
+    if close:
+        return f"; did you mean {close[0]}?"
+    return f"; known are {', '.join(names)}" if names else ""
+
+
+def _join(path: str, key: str) -> str:
+    return f"{path}.{key}" if path else key
+
+
+def _nested_options(annotation: Any) -> type[Options] | None:
+    """The options class that a field holds, alone or in a union."""
+    for option in (annotation, *get_args(annotation)):
+        if isinstance(option, type) and issubclass(option, Options):
+            return option
+    return None
+
+
+def _schemas(cls: type[Options]) -> dict[str, Schema]:
+    try:
+        return option_schemas(cls)
+    except Exception:  # types that JSON Schema cannot hold: the message is then pydantic's
+        return {}
+
+
+def _was_coerced(node: Node, made: object) -> bool:
+    """True where pydantic took text or a boolean for a number, or the like: options must be what they say."""
+    value = node.value
+    if isinstance(value, list) and isinstance(made, list | tuple) and len(value) == len(made):
+        return any(_was_coerced(a, b) for a, b in zip(value, made, strict=True))
+    if isinstance(value, bool) or isinstance(made, bool):
+        return isinstance(value, bool) is not isinstance(made, bool)
+    return isinstance(value, str) and isinstance(made, int | float)
+
+
+def _explain(cls: type[Options], errors: list[ErrorDetails], node: Node, path: str, problems: Problems) -> None:
+    """One message for each option that failed; a union fails once for each of its members."""
+    entries: dict[str, Node] = node.value or {}
+    groups: dict[tuple[int | str, ...], list[ErrorDetails]] = {}
+    for error in errors:
+        groups.setdefault(_place_in_block(error["loc"]), []).append(error)
+    for place, group in groups.items():
+        own = next((e for e in group if e["type"] in ("value_error", "assertion_error")), None)
+        if not place:
+            problems.add(node.place, path, _own_words(own or group[0]))
+            continue
+        key, *indices = place
+        where = _join(path, str(key)) + "".join(f"[{i}]" for i in indices)
+        item = entries.get(str(key))
+        if item is None:
+            schema = _schemas(cls).get(str(key), {})
+            problems.add(node.place, where, f"missing; expected {expected(schema)}")
+            continue
+        for i in indices:
+            if isinstance(item.value, list) and isinstance(i, int) and i < len(item.value):
+                item = item.value[i]
+        if own is not None:
+            problems.add(item.place, where, _own_words(own))
+        elif indices:
+            problems.add(item.place, where, f"{_own_words(group[0])}, found {shown(item)}")
+        else:
+            problems.add(item.place, where, _mismatch(_schemas(cls).get(str(key), {}), item))
+
+
+def _place_in_block(location: tuple[int | str, ...]) -> tuple[int | str, ...]:
+    """The option and the positions in its list; what pydantic adds for unions and nested types is left out."""
+    indices: list[int | str] = list(location[:1])
+    for part in location[1:]:
+        if not isinstance(part, int):
+            break
+        indices.append(part)
+    return tuple(indices)
+
+
+def _own_words(error: ErrorDetails) -> str:
+    message = error["msg"].removeprefix("Value error, ").removeprefix("Assertion failed, ")
+    return message if error["type"] == "value_error" else message[:1].lower() + message[1:]
+
+
+def _mismatch(schema: Schema, node: Node) -> str:
+    """Why a value does not do: its range where only that is wrong, else what was expected and what was found."""
+    value = node.value
+    options = [option for option in schema.get("anyOf", [schema]) if option.get("type") in ("integer", "number")]
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    if number and not isfinite(value):
+        return f"expected {expected(schema)}, found {shown(node)}"
+    if number and len(options) == 1 and (options[0]["type"] == "number" or isinstance(value, int)):
+        limit = bounds(options[0])
+        fixed = [str(v) for v in choices(schema) if v is not None]
+        other = f" (or {', '.join(fixed)})" if fixed else ""
+        if ".." in limit:
+            return f"{shown(node)} is not in {limit}{other}"
+        if limit:
+            return f"{shown(node)} is not {limit}{other}"
+    hint = ""
+    if isinstance(value, str):
+        close = get_close_matches(value, [str(v) for v in choices(schema)], 1)
+        hint = (
+            f"; did you mean {close[0]}?"
+            if close
+            else "; write it without quotes"
+            if options and _numeric(value)
+            else ""
+        )
+    return f"expected {expected(schema)}, found {shown(node)}{hint}"
+
+
+def _numeric(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

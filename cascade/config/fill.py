@@ -1,0 +1,54 @@
+"""The filled config: every option with its value, as a mapping and as YAML text that loads to an equal config."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import yaml
+
+from cascade.config.model import Config
+from cascade.config.tree import reads_as_text
+from cascade.registry import name_of
+from cascade.stage import Shingler, Stage
+
+
+def as_mapping(config: Config) -> dict[str, Any]:
+    """Plain data of every option, in a fixed order."""
+    return {
+        "normalize": config.normalize.model_dump(mode="json"),
+        "shingle": _shingler(config.shingle),
+        "exact": config.exact,
+        "stages": [_stage(stage) for stage in config.stages],
+        "resolve": config.resolve.model_dump(mode="json"),
+        "input": config.input.model_dump(mode="json"),
+        "seed": config.seed,
+    }
+
+
+def filled(config: Config) -> str:
+    """YAML text of every option; the same config gives the same text."""
+    return yaml.dump(as_mapping(config), Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=120)
+
+
+def _shingler(shingler: Shingler) -> dict[str, Any]:
+    return {"by": name_of(type(shingler)), **shingler.model_dump(mode="json", exclude={"by"})}
+
+
+def _stage(stage: Stage) -> dict[str, Any]:
+    own = {} if stage.shingle is None else {"shingle": _shingler(stage.shingle)}
+    options = stage.model_dump(mode="json", exclude={"use", "name", "shingle"})
+    return {"use": stage.use, "name": stage.name, **options, **own}
+
+
+class _Dumper(yaml.SafeDumper):
+    """Quotes every string that our reader would not read back as a string."""
+
+    def ignore_aliases(self, data: object) -> bool:
+        return True
+
+
+def _represent_text(dumper: _Dumper, text: str) -> yaml.ScalarNode:
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=None if reads_as_text(text) else '"')
+
+
+_Dumper.add_representer(str, _represent_text)
