@@ -1,0 +1,74 @@
+"""JSON text to values and back where digits matter: exact numbers, lone surrogates, NaN. No file is opened here."""
+
+from __future__ import annotations
+
+import json
+from decimal import Decimal
+
+import orjson
+
+RawJson = orjson.Fragment
+"""Wraps JSON text (bytes or str) that `dumps` is to insert as it is: how an id keeps its digits."""
+
+INT_DIGITS = 4000
+"""Python refuses to turn longer digit strings into an int; Decimal does it."""
+EXACT = 2.0**63
+"""orjson turns integers that no 64 bits hold into floats; all of those are at least this great."""
+
+
+class NotJson(ValueError):
+    """A row is not JSON text; the message says where and why."""
+
+
+class Digits(str):
+    """A number as it stands in the text."""
+
+    __slots__ = ()
+
+    def value(self) -> int | float:
+        """The number: an exact int if it is written as one, else a float."""
+        if any(c in self for c in ".eE"):
+            return float(self)
+        return int(self) if len(self) <= INT_DIGITS else int(Decimal(self))
+
+
+def loads_exact(line: bytes) -> object:
+    """The value of one row with every number as `Digits`; NaN and Infinity are floats. Raises NotJson."""
+    try:
+        text = line.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise NotJson(f"not UTF-8: byte 0x{line[error.start]:02x} at byte {error.start + 1} of the row") from None
+    try:
+        return json.loads(text, parse_int=Digits, parse_float=Digits)
+    except json.JSONDecodeError as error:
+        raise NotJson(f"not JSON: {error.msg} at character {error.pos + 1} of the row") from None
+    except RecursionError:
+        raise NotJson("not readable: brackets are nested too deeply") from None
+
+
+def dumps(value: object) -> bytes:
+    """Compact JSON text in UTF-8 of what `loads_exact` or orjson gave: numbers digit for digit.
+
+    A string with lone surrogates, which UTF-8 cannot hold, is escaped; NaN and infinities, for which JSON has no text,
+    become strings.
+    """
+    if isinstance(value, Digits):
+        return value.encode("ascii")
+    if isinstance(value, float) and value - value != 0:
+        return f'"{value}"'.encode("ascii")
+    if isinstance(value, list):
+        return b"[" + b",".join(map(dumps, value)) + b"]"
+    if isinstance(value, dict):
+        return b"{" + b",".join(dumps(k) + b":" + dumps(v) for k, v in value.items()) + b"}"
+    try:
+        return orjson.dumps(value)
+    except TypeError:
+        return json.dumps(value).encode("ascii")
+
+
+def dumps_all(values: list[int | str]) -> list[bytes]:
+    """JSON text of each value; one pass for all, because a call for each costs far more."""
+    if not values:
+        return []
+    # A line feed cannot stand inside JSON text, so that of the indentation separates the values without doubt.
+    return orjson.dumps(values, option=orjson.OPT_INDENT_2)[4:-2].split(b",\n  ")
