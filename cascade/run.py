@@ -1,0 +1,188 @@
+"""The whole job on files: read, decide, write. What is decided comes from the pipeline, how files look from io."""
+
+from __future__ import annotations
+
+import platform
+import resource
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict
+from importlib.metadata import version
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from cascade.config.model import Config
+from cascade.corpus import Arrival, Corpus, CorpusBuilder, digests
+from cascade.errors import CascadeError
+from cascade.evidence import cluster_rows, pair_rows, removed_rows
+from cascade.io.documents import DocumentBatch, InputFields, Rejected, Source
+from cascade.io.place import output_folder
+from cascade.io.read import find_inputs, read_all
+from cascade.io.report import write_report
+from cascade.io.write import kept_path, write_jsonl, write_kept
+from cascade.parallel import available_workers, ordered_map
+from cascade.pipeline import deduplicate
+from cascade.progress import Progress, Silent
+from cascade.result import Outcome, RunReport
+from cascade.text.normalize import Normalize, normalize_texts
+
+PACKAGES = ("cascade-dedup", "numpy", "numba", "pyarrow", "rapidfuzz", "xxhash", "jieba", "rjieba")
+
+
+def run_files(
+    config: Config,
+    inputs: Sequence[str | Path],
+    out: str | Path,
+    *,
+    workers: int | None = None,
+    overwrite: bool = False,
+    strict: bool = False,
+    progress: Progress | None = None,
+) -> RunReport:
+    """Cleans files into the folder `out`, which appears whole or not at all.
+
+    Raises InputError, OutputError, StageError, ConfigError; with `strict`, InputError at the first row that cannot be
+    used. The files written, report.json apart, do not depend on `workers`.
+    """
+    start = perf_counter()
+    out = Path(out)
+    workers = workers or available_workers()
+    progress = progress or Silent()
+    sources = find_inputs(inputs, outside=out)
+    with output_folder(out, overwrite, [s.path for s in sources]) as work:
+        corpus, rejected = read_corpus(sources, config, strict=strict, workers=workers, progress=progress)
+        reading = perf_counter() - start
+        outcome = deduplicate(corpus, config, workers=workers, progress=progress)
+        writing = perf_counter()
+        write_result(work, sources, corpus, outcome, rejected, config, progress)
+        counts = {**outcome.counts, "rejected": len(rejected)}
+        counts["read"] += len(rejected)
+        warnings = (*outcome.warnings, *repeated_ids(corpus))
+        ended = perf_counter()
+        seconds = {"read": reading, **outcome.seconds, "write": ended - writing, "total": ended - start}
+        report = RunReport(out, counts, outcome.stages, seconds["total"], warnings)
+        write_report(work / "report.json", describe(report, sources, corpus, outcome, config, seconds, workers))
+    for warning in warnings:
+        progress.warn(warning)
+    return report
+
+
+def read_corpus(
+    sources: Sequence[Source],
+    config: Config,
+    *,
+    strict: bool = False,
+    workers: int = 1,
+    progress: Progress | None = None,
+) -> tuple[Corpus, list[Rejected]]:
+    """All documents of the sources, normalised, and the rows that could not be used."""
+    progress = progress or Silent()
+    field = config.resolve.keep_field
+    wanted = InputFields(config.input.text, config.input.id, (field,) if field else (), strict)
+    builder = CorpusBuilder()
+    rejected: list[Rejected] = []
+    total = 0
+    progress.start("read", None)
+
+    def arrive(batch: DocumentBatch) -> tuple[Arrival, list[Rejected]]:
+        return arrival(batch, config.normalize), batch.rejected
+
+    for arrived, refused in ordered_map(arrive, read_all(sources, wanted), workers):
+        builder.add(arrived)
+        rejected += refused
+        total += len(arrived.texts) + len(refused)
+        progress.advance("read", len(arrived.texts))
+    progress.finish("read")
+    corpus = builder.finish()
+    if len(corpus) + len(rejected) != total:
+        raise CascadeError(f"{total} rows were read, but {len(corpus)} documents and {len(rejected)} rejected came out")
+    return corpus, rejected
+
+
+def arrival(batch: DocumentBatch, options: Normalize) -> Arrival:
+    """A batch of raw documents, normalised and digested."""
+    texts = normalize_texts(batch.texts, options)
+    return Arrival(
+        texts=texts,
+        digest=digests(texts),
+        ids=batch.ids,
+        source=batch.source.index,
+        line=batch.line,
+        start=batch.start,
+        stop=batch.stop,
+        characters=batch.characters,
+        fields=batch.fields,
+    )
+
+
+def repeated_ids(corpus: Corpus) -> list[str]:
+    """A warning if ids occur more than once. Decisions are about rows, so nothing else follows from it."""
+    from cascade.kernels.buffers import hash_texts
+
+    hashes = hash_texts(corpus.ids.data, corpus.ids.offsets, np.uint64(0))
+    order = np.argsort(hashes, kind="stable")
+    same = hashes[order[1:]] == hashes[order[:-1]]
+    if not same.any():
+        return []
+    example = corpus.ids[int(order[1:][same].min())]
+    return [f"{int(same.sum()):,} rows repeat the id of another row, {example} for example; rows are decided about, not ids"]
+
+
+def write_result(
+    work: Path,
+    sources: Sequence[Source],
+    corpus: Corpus,
+    outcome: Outcome,
+    rejected: Sequence[Rejected],
+    config: Config,
+    progress: Progress,
+) -> None:
+    """Writes everything but the report into the folder `work`."""
+    progress.start("write", len(corpus))
+    kept = outcome.kept
+    borders = np.searchsorted(corpus.source, np.arange(len(sources) + 1))
+    for source, path in zip(sources, kept_path(work, sources), strict=True):
+        rows = slice(int(borders[source.index]), int(borders[source.index + 1]))
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_kept(source, kept[rows], corpus.start[rows], corpus.stop[rows], path)
+        progress.advance("write", rows.stop - rows.start)
+    names = [s.name for s in sources]
+    write_jsonl(work / "removed.jsonl", removed_rows(corpus, outcome, config, names))
+    write_jsonl(work / "rejected.jsonl", (asdict(r) for r in rejected))
+    write_jsonl(work / "clusters.jsonl", cluster_rows(corpus, outcome))
+    if config.resolve.pairs == "all":
+        write_jsonl(work / "pairs.jsonl", pair_rows(corpus, outcome))
+    (work / "config.yaml").write_text(config.filled(), "utf-8")
+    progress.finish("write")
+
+
+def describe(
+    report: RunReport,
+    sources: Sequence[Source],
+    corpus: Corpus,
+    outcome: Outcome,
+    config: Config,
+    seconds: dict[str, float],
+    workers: int,
+) -> dict[str, Any]:
+    """What report.json holds."""
+    read = np.bincount(corpus.source, minlength=len(sources))
+    kept = np.bincount(corpus.source[outcome.kept], minlength=len(sources))
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return {
+        "counts": dict(report.counts),
+        "inputs": [
+            {"source": s.name, "documents": int(read[i]), "kept": int(kept[i])} for i, s in enumerate(sources)
+        ],
+        "stages": [asdict(s) for s in report.stages],
+        "plan": list(outcome.plan),
+        "warnings": list(report.warnings),
+        "seconds": {name: round(value, 4) for name, value in seconds.items()},
+        "peak_memory_bytes": peak * (1 if sys.platform == "darwin" else 1024),
+        "seed": config.seed,
+        "workers": workers,
+        "versions": {"python": platform.python_version(), **{name: version(name) for name in PACKAGES}},
+    }

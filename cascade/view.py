@@ -1,0 +1,186 @@
+"""The documents as the stages see them: one of each, numbered in keep order, texts and shingles on demand.
+
+Shingle sets are computed when asked for and held in an arena of bounded size. Nothing here decides anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from cascade.parallel import ordered_map
+from cascade.stage import Shingler
+from cascade.text.buffer import PAD, Shingles, TextBuffer
+
+BATCH_BYTES = 512 * 1024
+"""Text of a batch: its shingles, signatures and tables together stay in the second-level cache."""
+BATCH_DOCUMENTS = 4096
+ARENA_HASHES = 32 * 1024 * 1024
+"""Shingle hashes that stay in memory for pairs to come, per shingler (256 MB)."""
+PAIRS_AT_ONCE = 64 * 1024
+
+Rows = npt.NDArray[np.int64]
+
+
+def take_texts(texts: TextBuffer, rows: Rows) -> TextBuffer:
+    """The texts at `rows`; shares memory where the rows follow one another."""
+    if len(rows) and rows[-1] - rows[0] == len(rows) - 1 and bool((np.diff(rows) == 1).all()):
+        return texts.part(int(rows[0]), int(rows[-1]) + 1)
+    from cascade.kernels.buffers import gather
+
+    start, stop = texts.offsets[rows], texts.offsets[rows + 1]
+    offsets = np.zeros(len(rows) + 1, np.int64)
+    np.cumsum(stop - start, out=offsets[1:])
+    data = np.empty(int(offsets[-1]) + PAD, np.uint8)
+    gather(texts.data, start, stop, data, offsets)
+    data[int(offsets[-1]) :] = 0
+    return TextBuffer(data, offsets)
+
+
+@dataclass
+class DocumentBatch:
+    """Some documents, shingled at most once by each shingler. Implements cascade.stage.Batch."""
+
+    rows: Rows
+    texts: TextBuffer
+    shingler: Shingler
+    seed: int
+    _shingles: dict[Shingler, Shingles] = field(default_factory=dict)
+
+    def shingled(self) -> bool:
+        """Whether the config's own shingler has been used."""
+        return self.shingler in self._shingles
+
+    def shingles(self, shingler: Shingler | None = None) -> Shingles:
+        """Distinct shingles of each document with counts, in order of first occurrence."""
+        from cascade.text.shingle import distinct
+
+        chosen = shingler or self.shingler
+        if chosen not in self._shingles:
+            self._shingles[chosen] = distinct(chosen.shingle(self.texts, self.seed))
+        return self._shingles[chosen]
+
+
+@dataclass
+class Arena:
+    """Shingle sets of some documents: set i is hashes[start[i]:stop[i]], start -1 where it is not there."""
+
+    start: Rows
+    stop: Rows
+    hashes: npt.NDArray[np.uint64]
+    used: int = 0
+
+    @staticmethod
+    def empty(documents: int) -> Arena:
+        return Arena(np.full(documents, -1, np.int64), np.zeros(documents, np.int64), np.empty(1 << 16, np.uint64))
+
+    def add(self, rows: Rows, sets: Shingles) -> None:
+        """Takes in the sets of `rows`."""
+        size = len(sets.hashes)
+        if self.used + size > len(self.hashes):
+            self.hashes.resize(max(self.used + size, 2 * len(self.hashes)), refcheck=False)
+        self.hashes[self.used : self.used + size] = sets.hashes
+        self.start[rows] = sets.indptr[:-1] + self.used
+        self.stop[rows] = sets.indptr[1:] + self.used
+        self.used += size
+
+
+class CorpusView:
+    """The documents that the stages see, numbered in keep order. Implements cascade.stage.Corpus.
+
+    `texts` holds the normalised texts of all documents of the run; `order` (int64) says which of them, in keep order,
+    the stages see.
+    """
+
+    def __init__(self, texts: TextBuffer, order: Rows, shingler: Shingler, seed: int, workers: int = 1) -> None:
+        self._texts = texts
+        self.order = order
+        self.shingler = shingler
+        self.seed = seed
+        self.workers = workers
+        self._arenas: dict[Shingler, Arena] = {}
+
+    def __len__(self) -> int:
+        return len(self.order)
+
+    def texts(self, rows: Rows) -> TextBuffer:
+        """Normalised texts of some documents."""
+        return take_texts(self._texts, self.order[rows])
+
+    def batches(self, rows: Rows | None = None) -> Iterator[DocumentBatch]:
+        """The documents (all of them by default) cut into batches of about BATCH_BYTES."""
+        rows = np.arange(len(self), dtype=np.int64) if rows is None else rows
+        for part in self._parts(rows):
+            yield DocumentBatch(part, self.texts(part), self.shingler, self.seed)
+
+    def _parts(self, rows: Rows) -> Iterator[Rows]:
+        at = self.order[rows]
+        ends = np.cumsum(self._texts.offsets[at + 1] - self._texts.offsets[at])
+        begin = 0
+        while begin < len(rows):
+            limit = (ends[begin - 1] if begin else 0) + BATCH_BYTES
+            stop = max(int(np.searchsorted(ends, limit, "right")), begin + 1)
+            stop = min(stop, begin + BATCH_DOCUMENTS)
+            yield rows[begin:stop]
+            begin = stop
+
+    def sets(self, rows: Rows, shingler: Shingler | None = None) -> Shingles:
+        """Distinct shingles of some documents, ascending within each."""
+        from cascade.text.shingle import sorted_sets
+
+        chosen = shingler or self.shingler
+
+        def compute(part: Rows) -> Shingles:
+            return sorted_sets(chosen.shingle(self.texts(part), self.seed))
+
+        return join_shingles(list(ordered_map(compute, self._parts(rows), self.workers)))
+
+    def overlaps(self, left: Rows, right: Rows, least: Rows, shingler: Shingler | None = None) -> Rows:
+        """Shingles that the documents of each pair share, or -1 where they are fewer than `least`."""
+        out = np.empty(len(left), np.int64)
+        for begin in range(0, len(left), PAIRS_AT_ONCE):
+            part = slice(begin, begin + PAIRS_AT_ONCE)
+            out[part] = self._overlaps(left[part], right[part], least[part], shingler or self.shingler)
+        return out
+
+    def _overlaps(self, left: Rows, right: Rows, least: Rows, shingler: Shingler) -> Rows:
+        from cascade.kernels.jaccard import overlaps
+
+        arena = self._hold(np.unique(np.concatenate((left, right))), shingler)
+
+        def merge(part: slice) -> Rows:
+            found: Rows = overlaps(arena.hashes, arena.start, arena.stop, left[part], right[part], least[part])
+            return found
+
+        step = -(-len(left) // self.workers) or 1
+        parts = [slice(i, i + step) for i in range(0, len(left), step)]
+        return np.concatenate(list(ordered_map(merge, parts, self.workers))) if parts else left
+
+    def _hold(self, rows: Rows, shingler: Shingler) -> Arena:
+        """The arena, with the sets of `rows` in it; it starts afresh when it has grown too large."""
+        if shingler not in self._arenas:
+            self._arenas[shingler] = Arena.empty(len(self))
+        arena = self._arenas[shingler]
+        missing = rows[arena.start[rows] < 0]
+        if len(missing):
+            if arena.used > ARENA_HASHES:
+                arena = self._arenas[shingler] = Arena.empty(len(self))
+                missing = rows
+            arena.add(missing, self.sets(missing, shingler))
+        return arena
+
+
+def join_shingles(parts: Sequence[Shingles]) -> Shingles:
+    """Rows of several Shingles one behind the other (without counts)."""
+    if len(parts) == 1:
+        return parts[0]
+    indptr = [np.zeros(1, np.int64)]
+    size = 0
+    for part in parts:
+        indptr.append(part.indptr[1:] - part.indptr[0] + size)
+        size += len(part.hashes)
+    hashes = np.concatenate([p.hashes for p in parts]) if parts else np.empty(0, np.uint64)
+    return Shingles(hashes, np.concatenate(indptr))
