@@ -66,20 +66,28 @@ def read_faults(source: Source) -> Iterator[None]:
 
 
 @contextmanager
-def reading(source: Source) -> Iterator[io.BufferedReader]:
-    """The decompressed bytes of `source`. Raises InputError: unreadable, damaged, cut, changed since the run began."""
+def opened(source: Source) -> Iterator[io.FileIO]:
+    """The file as it is. Raises InputError if it cannot be opened, or changed since the run began."""
     with read_faults(source):
-        file = open(source.path, "rb", buffering=0)  # noqa: SIM115
+        file = io.FileIO(source.path)
     with file:
         check_unchanged(source, os.fstat(file.fileno()))
+        yield file
+        check_unchanged(source, os.fstat(file.fileno()))
+
+
+@contextmanager
+def reading(source: Source) -> Iterator[io.BufferedReader]:
+    """The decompressed bytes of `source`. Raises InputError: unreadable, damaged, cut, changed since the run began."""
+    with opened(source) as file:
         if source.compression == "gz":
             read = _gunzip(file)
         elif source.compression == "zst":
-            read = _unzstd(file)
+            with read_faults(source):
+                read = _unzstd(file)
         else:
             read = file.read
         yield io.BufferedReader(_Stream(source, read), BLOCK)
-        check_unchanged(source, os.fstat(file.fileno()))
 
 
 def check_unchanged(source: Source, now: os.stat_result) -> None:
