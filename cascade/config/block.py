@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from difflib import get_close_matches
 from math import isfinite
 from typing import Any, TypeVar, get_args
@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from cascade.config.expect import Schema, bounds, choices, expected, option_schemas, shown
-from cascade.config.tree import Node, Problems, plain
+from cascade.config.tree import Node, Problems, plain, reads_as_number
 from cascade.errors import ConfigError
 from cascade.stage import Options
 
@@ -64,8 +64,10 @@ def read_block(
         problems.add(node.place, path, f"{cls.__name__} refuses these options: {type(error).__name__}: {error}")
         return None
     for key, item in entries.items():
-        if key in values and key not in given and _was_coerced(item, getattr(made, key)):
-            problems.add(item.place, _join(path, key), _mismatch(_schemas(cls).get(key, {}), item))
+        if key in values and key not in given:
+            for indices, part in _coerced(item, getattr(made, key)):
+                where = _join(path, key) + _positions(indices)
+                problems.add(part.place, where, _mismatch(_schema_at(cls, key, indices), part))
     return made if len(problems.found) == before else None
 
 
@@ -97,53 +99,66 @@ def _schemas(cls: type[Options]) -> dict[str, Schema]:
         return {}
 
 
-def _was_coerced(node: Node, made: object) -> bool:
-    """True where pydantic took text or a boolean for a number, or the like: options must be what they say."""
+def _schema_at(cls: type[Options], key: str, indices: tuple[int, ...]) -> Schema:
+    """The schema of an option, or of an item in its list."""
+    schema = _schemas(cls).get(key, {})
+    for _ in indices:
+        schema = schema.get("items", {})
+    return schema
+
+
+def _positions(indices: Iterable[int]) -> str:
+    return "".join(f"[{i}]" for i in indices)
+
+
+def _coerced(node: Node, made: object) -> Iterator[tuple[tuple[int, ...], Node]]:
+    """Where pydantic took text or a boolean for a number, or the like: an option must be what it says."""
     value = node.value
-    if isinstance(value, list) and isinstance(made, list | tuple) and len(value) == len(made):
-        return any(_was_coerced(a, b) for a, b in zip(value, made, strict=True))
-    if isinstance(value, bool) or isinstance(made, bool):
-        return isinstance(value, bool) is not isinstance(made, bool)
-    return isinstance(value, str) and isinstance(made, int | float)
+    if isinstance(value, list):
+        if isinstance(made, list | tuple) and len(value) == len(made):
+            for i, (item, part) in enumerate(zip(value, made, strict=True)):
+                yield from (((i, *indices), found) for indices, found in _coerced(item, part))
+    elif isinstance(value, bool) or isinstance(made, bool):
+        if isinstance(value, bool) is not isinstance(made, bool):
+            yield (), node
+    elif isinstance(value, str) and isinstance(made, int | float):
+        yield (), node
 
 
 def _explain(cls: type[Options], errors: list[ErrorDetails], node: Node, path: str, problems: Problems) -> None:
     """One message for each option that failed; a union fails once for each of its members."""
     entries: dict[str, Node] = node.value or {}
-    groups: dict[tuple[int | str, ...], list[ErrorDetails]] = {}
+    groups: dict[tuple[str, tuple[int, ...]], list[ErrorDetails]] = {}
     for error in errors:
         groups.setdefault(_place_in_block(error["loc"]), []).append(error)
-    for place, group in groups.items():
+    for (key, indices), group in groups.items():
         own = next((e for e in group if e["type"] in ("value_error", "assertion_error")), None)
-        if not place:
+        if not key:
             problems.add(node.place, path, _own_words(own or group[0]))
             continue
-        key, *indices = place
-        where = _join(path, str(key)) + "".join(f"[{i}]" for i in indices)
-        item = entries.get(str(key))
+        where = _join(path, key) + _positions(indices)
+        schema = _schema_at(cls, key, indices)
+        item = entries.get(key)
         if item is None:
-            schema = _schemas(cls).get(str(key), {})
             problems.add(node.place, where, f"missing; expected {expected(schema)}")
             continue
         for i in indices:
-            if isinstance(item.value, list) and isinstance(i, int) and i < len(item.value):
+            if isinstance(item.value, list) and i < len(item.value):
                 item = item.value[i]
-        if own is not None:
-            problems.add(item.place, where, _own_words(own))
-        elif indices:
-            problems.add(item.place, where, f"{_own_words(group[0])}, found {shown(item)}")
+        if own is not None or (isinstance(item.value, list) and schema.get("type") == "array"):
+            problems.add(item.place, where, _own_words(own or group[0]))
         else:
-            problems.add(item.place, where, _mismatch(_schemas(cls).get(str(key), {}), item))
+            problems.add(item.place, where, _mismatch(schema, item))
 
 
-def _place_in_block(location: tuple[int | str, ...]) -> tuple[int | str, ...]:
+def _place_in_block(location: tuple[int | str, ...]) -> tuple[str, tuple[int, ...]]:
     """The option and the positions in its list; what pydantic adds for unions and nested types is left out."""
-    indices: list[int | str] = list(location[:1])
+    indices = []
     for part in location[1:]:
         if not isinstance(part, int):
             break
         indices.append(part)
-    return tuple(indices)
+    return str(location[0]) if location else "", tuple(indices)
 
 
 def _own_words(error: ErrorDetails) -> str:
@@ -156,7 +171,7 @@ def _mismatch(schema: Schema, node: Node) -> str:
     value = node.value
     options = [option for option in schema.get("anyOf", [schema]) if option.get("type") in ("integer", "number")]
     number = isinstance(value, int | float) and not isinstance(value, bool)
-    if number and not isfinite(value):
+    if isinstance(value, float) and not isfinite(value):
         return f"expected {expected(schema)}, found {shown(node)}"
     if number and len(options) == 1 and (options[0]["type"] == "number" or isinstance(value, int)):
         limit = bounds(options[0])
@@ -173,15 +188,7 @@ def _mismatch(schema: Schema, node: Node) -> str:
             f"; did you mean {close[0]}?"
             if close
             else "; write it without quotes"
-            if options and _numeric(value)
+            if options and reads_as_number(value)
             else ""
         )
     return f"expected {expected(schema)}, found {shown(node)}{hint}"
-
-
-def _numeric(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True

@@ -36,6 +36,9 @@ def option_schemas(cls: type[BaseModel]) -> dict[str, Schema]:
 
 def bounds(schema: Schema) -> str:
     """The range of a number: "0..1", "at least 1", "greater than 0"; empty where there is none."""
+    if schema.get("type") == "integer" and "exclusiveMinimum" in schema:
+        schema = {**schema, "minimum": schema["exclusiveMinimum"] + 1}
+        del schema["exclusiveMinimum"]
     low, high = schema.get("minimum"), schema.get("maximum")
     if low is not None and high is not None:
         return f"{_number(low)}..{_number(high)}"
@@ -108,6 +111,8 @@ def shown(node: Node) -> str:
         return "a list"
     if isinstance(value, str):
         return f"text {value if len(value) <= 60 else value[:60] + '…'!r}"
+    if isinstance(value, int) and abs(value) >= 10**40:  # Python writes no integer of more than some thousand digits
+        return "a number of more than 40 digits"
     text = node.text or (str(value) if isinstance(value, int | float) else type(value).__name__)
     return text if len(text) <= 40 else text[:40] + "…"
 

@@ -85,11 +85,13 @@ def _read_config(tree: Node, problems: Problems) -> Config | None:
         given["stages"] = ()
     # A block that failed is told already; its default stands in so that the rest is checked too.
     sound = {name: value for name, value in given.items() if value is not None}
-    rest = Node({key: item for key, item in entries.items() if key not in given}, tree.place)
-    exact = entries.get("exact", Node(True))
-    if exact.value is False and given["stages"] == () and "stages" in entries:
-        problems.add(entries["stages"].place, "stages", "no stages and exact is false: nothing would ever be removed")
-        return None
+    passed_over = set(given)
+    if not sound.get("stages") and entries.get("exact", Node(True)).value is False:
+        passed_over.add("exact")
+        if sound.get("stages") == () and "stages" in entries:
+            message = "no stages and exact is false: nothing would ever be removed"
+            problems.add(entries["stages"].place, "stages", message)
+    rest = Node({key: item for key, item in entries.items() if key not in passed_over}, tree.place)
     config = read_block(Config, rest, "", problems, {"stages": (), **sound})
     return config if len(problems.found) == before else None
 
@@ -105,7 +107,7 @@ def _read_stages(node: Node, problems: Problems) -> tuple[Stage, ...] | None:
         item: Node = node.value[positions[i]]
         named = item.value.get("name", item) if isinstance(item.value, dict) else item
         problems.add(named.place, f"stages[{positions[i]}].name", message)
-    return stages if len(stages) == len(read) else None
+    return stages if len(stages) == len(read) and not name_faults(stages) else None
 
 
 def _read_stage(node: Node, path: str, problems: Problems) -> Stage | None:

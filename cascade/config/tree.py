@@ -80,6 +80,11 @@ def reads_as_text(text: str) -> bool:
     return not any(re.fullmatch(pattern, text) for pattern in _SCALARS.values())
 
 
+def reads_as_number(text: str) -> bool:
+    """True if a plain scalar `text` would be read as a number."""
+    return any(re.fullmatch(_SCALARS[kind], text) for kind in ("int", "float"))
+
+
 def read_bytes(data: bytes, name: str, problems: Problems) -> Node:
     """The tree of a YAML file. Raises ConfigError where nothing can be read; smaller faults go to `problems`."""
     if len(data) > MAX_BYTES:
