@@ -12,6 +12,8 @@ from llvmlite import ir
 from numba import njit, types, uint64
 from numba.extending import intrinsic
 
+from cascade.kernels.words import load64
+
 PAD = 16
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 MIX_A = np.uint64(0xBF58476D1CE4E5B9)
@@ -30,6 +32,19 @@ def _multiply_high(typing_context, a, b):  # type: ignore[no-untyped-def]
     return types.uint64(types.uint64, types.uint64), generate
 
 
+@intrinsic  # type: ignore[untyped-decorator]
+def _fold(typing_context, a, b):  # type: ignore[no-untyped-def]
+    """Both halves of one multiplication: LLVM does not see that two products of the same numbers are one."""
+
+    def generate(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        wide, narrow = ir.IntType(128), ir.IntType(64)
+        product = builder.mul(builder.zext(args[0], wide), builder.zext(args[1], wide))
+        high = builder.trunc(builder.lshr(product, ir.Constant(wide, 64)), narrow)
+        return builder.xor(builder.trunc(product, narrow), high)
+
+    return types.uint64(types.uint64, types.uint64), generate
+
+
 @njit(inline="always")
 def multiply_high(a, b):  # type: ignore[no-untyped-def]
     """Upper 64 bits of the product of two uint64: maps a uniform `a` to a uniform number under `b`."""
@@ -39,7 +54,7 @@ def multiply_high(a, b):  # type: ignore[no-untyped-def]
 @njit(inline="always")
 def fold(a, b):  # type: ignore[no-untyped-def]
     """Low half xor high half of the 128-bit product of two uint64."""
-    return (uint64(a) * uint64(b)) ^ _multiply_high(uint64(a), uint64(b))
+    return _fold(uint64(a), uint64(b))
 
 
 @njit(inline="always")
@@ -61,21 +76,6 @@ def start_value(seed):  # type: ignore[no-untyped-def]
 def multiplier(seed):  # type: ignore[no-untyped-def]
     """The odd multiplier that `seed` (uint64) chooses."""
     return mix64(uint64(seed) + uint64(2) * uint64(GOLDEN)) | uint64(1)
-
-
-@njit(inline="always")
-def load64(data, i):  # type: ignore[no-untyped-def]
-    """Eight bytes of a uint8 array from place `i`, little-endian, as one uint64 (LLVM makes one load of it)."""
-    return (
-        uint64(data[i])
-        | (uint64(data[i + 1]) << uint64(8))
-        | (uint64(data[i + 2]) << uint64(16))
-        | (uint64(data[i + 3]) << uint64(24))
-        | (uint64(data[i + 4]) << uint64(32))
-        | (uint64(data[i + 5]) << uint64(40))
-        | (uint64(data[i + 6]) << uint64(48))
-        | (uint64(data[i + 7]) << uint64(56))
-    )
 
 
 @njit(inline="always")

@@ -1,0 +1,157 @@
+"""From texts or tokens to shingle hashes, and from shingles to distinct ones. Token rules and options are not here.
+
+Every kernel returns how many hashes it wrote, or -1 (nothing of worth written) when `out` was too small or, where a
+class table is given, when it must cover more than ASCII.
+"""
+
+from __future__ import annotations
+
+from numba import int64, njit, uint32, uint64
+
+from cascade.kernels.hashing import GOLDEN, chain, fold, hash_bytes, mix64, multiplier, start_value
+from cascade.kernels.tokenize import CJK, SEPARATOR, known, token_end, token_start
+
+
+@njit(inline="always")
+def chain_in_place(out, start, count, n, first, odd):  # type: ignore[no-untyped-def]
+    """Turns `count` token hashes at out[start:] into hashes of their n-grams; returns how many these are.
+
+    An n-gram needs no token before its own, so it may overwrite its first one. Fewer than n tokens make one shingle.
+    The length enters the start value: no sequence is hashed like the beginning of a longer one.
+    """
+    if count == 0:
+        return 0
+    length = min(n, count)
+    begin = fold(first + uint64(length) * uint64(GOLDEN), odd)
+    made = count - length + 1
+    for i in range(start, start + made):
+        h = begin
+        for j in range(i, i + length):
+            h = chain(h, out[j], odd)
+        out[i] = mix64(h)
+    return made
+
+
+@njit(nogil=True, cache=True)
+def token_shingles(data, offsets, classes, by_word, n, word_n, seed, out, indptr):  # type: ignore[no-untyped-def]
+    """N-grams of the tokens of each text. Tokens of class CJK that touch make segments of their own with n-grams of
+    length `n`; what is between such segments has n-grams of length `word_n`."""
+    first = start_value(seed)
+    odd = multiplier(seed)
+    used = 0
+    for d in range(offsets.shape[0] - 1):
+        stop = offsets[d + 1]
+        i = offsets[d]
+        if not known(data, i, stop, classes):
+            return -1
+        segment = used  # where the hashes of the open segment start
+        inside = False  # is that a segment of CJK characters?
+        end = i
+        while True:
+            i, kind = token_start(data, i, stop, classes)
+            if kind == SEPARATOR:
+                break
+            if (kind == CJK) != inside or (inside and i != end):
+                used = segment + chain_in_place(out, segment, used - segment, n if inside else word_n, first, odd)
+                segment = used
+                inside = kind == CJK
+            end = token_end(data, i, stop, classes, kind, by_word)
+            if used >= out.shape[0]:
+                return -1
+            out[used] = hash_bytes(data, i, end, first, odd)
+            used += 1
+            i = end
+        used = segment + chain_in_place(out, segment, used - segment, n if inside else word_n, first, odd)
+        indptr[d + 1] = used
+    return used
+
+
+@njit(nogil=True, cache=True)
+def span_shingles(data, offsets, rows, n, seed, out, indptr):  # type: ignore[no-untyped-def]
+    """N-grams of given tokens: token i is data[offsets[i]:offsets[i + 1]], text d has tokens rows[d] … rows[d + 1] - 1."""
+    first = start_value(seed)
+    odd = multiplier(seed)
+    used = 0
+    for d in range(rows.shape[0] - 1):
+        count = rows[d + 1] - rows[d]
+        if used + count > out.shape[0]:
+            return -1
+        for j in range(count):
+            k = rows[d] + j
+            out[used + j] = hash_bytes(data, offsets[k], offsets[k + 1], first, odd)
+        used += chain_in_place(out, used, count, n, first, odd)
+        indptr[d + 1] = used
+    return used
+
+
+@njit(inline="always")
+def next_character(data, i, stop):  # type: ignore[no-untyped-def]
+    """The place behind the code point at place `i`."""
+    i += 1
+    while i < stop and data[i] & 0xC0 == 0x80:
+        i += 1
+    return i
+
+
+@njit(nogil=True, cache=True)
+def char_shingles(data, offsets, n, seed, out, indptr):  # type: ignore[no-untyped-def]
+    """Windows of `n` code points of each text, hashed as bytes; a shorter text is one window."""
+    first = start_value(seed)
+    odd = multiplier(seed)
+    used = 0
+    for d in range(offsets.shape[0] - 1):
+        start = offsets[d]
+        stop = offsets[d + 1]
+        if start < stop:
+            end = start
+            for _ in range(n):
+                if end < stop:
+                    end = next_character(data, end, stop)
+            while True:
+                if used >= out.shape[0]:
+                    return -1
+                out[used] = mix64(hash_bytes(data, start, end, first, odd))
+                used += 1
+                if end >= stop:
+                    break
+                start = next_character(data, start, stop)
+                end = next_character(data, end, stop)
+        indptr[d + 1] = used
+    return used
+
+
+@njit(nogil=True, cache=True)
+def distinct_shingles(hashes, rows, slots, secret, out, counts, indptr):  # type: ignore[no-untyped-def]
+    """Distinct hashes of each row in order of first occurrence, and how often each occurs (up to 2^32 - 1).
+
+    `slots` is zero, a power of two long, and more than the longest row; it holds places in `out` plus one. A place
+    before the current row's is as good as empty, so the table is never cleared. `secret` (odd) chooses the slots: which
+    hashes crowd together cannot be known from outside, and the result does not depend on it.
+    """
+    used = 0
+    for d in range(rows.shape[0] - 1):
+        start = used
+        count = rows[d + 1] - rows[d]
+        bits = 1
+        while (int64(1) << bits) * 2 < count * 3:
+            bits += 1
+        mask = (int64(1) << bits) - 1
+        shift = uint64(64 - bits)
+        for i in range(rows[d], rows[d + 1]):
+            h = hashes[i]
+            k = int64((h * secret) >> shift)
+            while True:
+                place = int64(slots[k]) - 1
+                if place < start:
+                    out[used] = h
+                    counts[used] = 1
+                    used += 1
+                    slots[k] = used
+                    break
+                if out[place] == h:
+                    if counts[place] != uint32(0xFFFFFFFF):
+                        counts[place] += uint32(1)
+                    break
+                k = (k + 1) & mask
+        indptr[d + 1] = used
+    return used

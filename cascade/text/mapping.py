@@ -1,0 +1,235 @@
+"""What normalising makes of each code point alone, as a table for the kernel, and the proof that this is enough.
+
+Let f be a Unicode form and D(c) the full decomposition of c that belongs to it (canonical for NFC and NFD, compatible for
+NFKC and NFKD), put in canonical order. f(c1 … cn) orders D(c1) … D(cn) and, for the C forms, composes it. Two things
+alone let neighbours meet:
+
+- *Ordering* moves a character of combining class k > 0 only before one of a greater class that stands right before it.
+  So if the first class of each D(ci) is 0, or no less than the last class of what is before, nothing moves.
+- *Composing* joins a character X to the last starter L before it, if nothing of class 0 or of X's class or a greater one
+  is between and a primary composite LX exists. An X behind the first starter of D(ci) never sees an L outside D(ci)
+  unless that starter was itself joined to one. So only the leading characters of D(ci), up to its first starter, can join to
+  what is before: those that are second members of a primary composite (flag JOINS). If moreover the last starter
+  before is the first member of none (no flag LEADS), they do not. A starter that is itself a second member may vanish
+  into a composite, which in its turn may lead: such starters count as LEADS, conjoining jamo included.
+
+Then f(c1 … cn) = f(c1) … f(cn). Case folding is defined for each code point alone, as is str.lower but for capital sigma
+(flag LIBRARY where the first form gives one); so is what happens to format characters, punctuation and digits. So the
+whole chain is a concatenation if the two conditions hold at both forms. An entry holds one set of conditions, for
+the text that enters the second form; code points whose classes differ between the two are LIBRARY, their other flags are
+united. Between the forms characters may vanish: their entries leave the state as it is, and they are starters that
+neither lead nor join, so that the first form is the easier of the two. White space is collapsed by the kernel, on what the entries give.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+import numpy.typing as npt
+
+from cascade.kernels.normalize import BARE, JOINS, LEADS, LIBRARY, SPACE_FIRST, SPACE_LAST, SPECIAL
+from cascade.text.codepoints import ASSIGNED, LIMIT, Flags, characters, of_category, spaces
+from cascade.text.normalize import Normalize, prepared
+
+BREAK = 10
+"""Line feed stands between code points: no form, case or category rule lets anything reach across it."""
+CAPITAL_SIGMA = "\u03a3"
+
+Points = npt.NDArray[np.uint32]
+
+
+@dataclass(frozen=True)
+class Mapping:
+    """The kernel's table: entries uint64[0x110000], the pool of long replacements, the length of the longest one."""
+
+    entries: npt.NDArray[np.uint64]
+    pool: npt.NDArray[np.uint8]
+    longest: int
+
+    @staticmethod
+    def empty() -> Mapping:
+        """A table that knows nothing: enough for ASCII."""
+        return Mapping(np.empty(0, np.uint64), np.empty(0, np.uint8), 0)
+
+
+@dataclass(frozen=True)
+class Segments:
+    """What became of each code point: chars[starts[i]:ends[i]], with a line feed at ends[i]."""
+
+    chars: Points
+    starts: npt.NDArray[np.int64]
+    ends: npt.NDArray[np.int64]
+
+    @staticmethod
+    def of(chars: Points) -> Segments:
+        """Cuts at line feeds."""
+        ends = np.flatnonzero(chars == BREAK)
+        return Segments(chars, np.append(0, ends[:-1] + 1), ends)
+
+    def any(self, flags: Flags) -> Flags:
+        """For each segment: does the flag hold for a character of it? It must not hold for a line feed."""
+        return np.asarray(np.logical_or.reduceat(flags[self.chars], self.starts))
+
+
+@dataclass(frozen=True)
+class Edges:
+    """How a segment meets its neighbours: classes of its first and last character, and the flags of the kernel."""
+
+    first: npt.NDArray[np.uint8]
+    last: npt.NDArray[np.uint8]
+    leads: Flags
+    joins: Flags
+    bare: Flags
+
+
+@cache
+def mapping(options: Normalize) -> Mapping:
+    """The table for some options, made on first use in some tenths of a second."""
+    points = np.concatenate([np.arange(r.start, r.stop, dtype=np.uint32) for r in ASSIGNED])
+    points = points[points != BREAK]
+    apart = _text(np.column_stack((points, np.full_like(points, BREAK))).ravel())
+    ready = prepared(apart, options)
+
+    segments = Segments.of(_finished(_points(ready), options))
+    if len(segments.ends) != len(points):
+        raise AssertionError(f"{len(points)} code points became {len(segments.ends)} segments")
+    raw = np.frombuffer(_text(segments.chars).encode("utf-8") + bytes(4), np.uint8)
+    stops = np.flatnonzero(raw == BREAK)
+    begins = np.append(0, stops[:-1] + 1)
+    length = (stops - begins).astype(np.uint64)
+    inline = sum(np.where(k < length, raw[begins + k], 0).astype(np.uint64) << np.uint64(8 * k) for k in range(4))
+    long = np.flatnonzero(length > 4)
+    inline[long] = np.cumsum(length[long]) - length[long]
+    pool = np.concatenate([raw[begins[i] : stops[i]] for i in long] or [raw[:0]])
+
+    before, after, library = _edges(apart, ready, options)
+    library |= (length == 0) & ((before.first | before.last) > 0) | (length == 0) & (before.leads | before.joins)
+    flags = (before.leads | after.leads) * LEADS + (before.joins | after.joins) * JOINS + after.bare * BARE
+    flags += library * LIBRARY
+    if options.whitespace == "collapse":
+        filled = length > 0
+        flags += (filled & (segments.chars[segments.starts] == 32)) * SPACE_FIRST
+        flags += (filled & (segments.chars[segments.ends - 1] == 32)) * SPACE_LAST
+    copied = ((flags & ~LEADS) == 0) & (after.first == 0) & (length > 0) & (length <= 4)
+    flags += ~copied * SPECIAL
+
+    entries = _unchanged()
+    entries[points] = _packed(inline, length, after, flags)
+    if options.whitespace == "collapse":
+        entries[BREAK] = entries[32]
+    return Mapping(entries, pool, int(length.max()))
+
+
+def _packed(inline, length, edges: Edges, flags):  # type: ignore[no-untyped-def]
+    parts = (inline, length, edges.first, edges.last, flags)
+    word = np.zeros(len(inline), np.uint64)
+    for part, shift in zip(parts, (0, 32, 40, 48, 56), strict=True):
+        word |= part.astype(np.uint64) << np.uint64(shift)
+    return word
+
+
+def _unchanged() -> npt.NDArray[np.uint64]:
+    """A table in which each code point stands for itself."""
+    p = np.arange(LIMIT, dtype=np.uint64)
+    tail = [(p >> np.uint64(6 * k) & np.uint64(0x3F)) | np.uint64(0x80) for k in range(3)]
+    one, two, three, four = (np.uint64(n) << np.uint64(32) for n in (1, 2, 3, 4))
+    b8, b16, b24 = np.uint64(8), np.uint64(16), np.uint64(24)
+    return np.select(
+        [p < 0x80, p < 0x800, p < 0x10000],
+        [
+            one | p,
+            two | p >> np.uint64(6) | np.uint64(0xC0) | tail[0] << b8,
+            three | p >> np.uint64(12) | np.uint64(0xE0) | tail[1] << b8 | tail[0] << b16,
+        ],
+        four | p >> np.uint64(18) | np.uint64(0xF0) | tail[2] << b8 | tail[1] << b16 | tail[0] << b24,
+    )
+
+
+def _finished(chars: Points, options: Normalize) -> Points:
+    """The steps behind the second form, within each segment; spaces at its ends stay."""
+    chars = chars.copy()
+    if options.punctuation == "drop":
+        chars[(of_category("P") | of_category("S"))[chars]] = 32
+    if options.digits == "zero":
+        chars[of_category("Nd")[chars]] = ord("0")
+    if options.whitespace == "collapse":
+        chars[spaces()[chars] & (chars != BREAK)] = 32
+        again = np.zeros(len(chars), np.bool_)
+        again[1:] = (chars[1:] == 32) & (chars[:-1] == 32)
+        chars = chars[~again]
+    return chars
+
+
+def _edges(apart: str, ready: str, options: Normalize) -> tuple[Edges, Edges, Flags]:
+    """The edges of each code point's text at the first and the second form, and where the library must decide."""
+    form = options.unicode
+    composed = apart if form == "none" else unicodedata.normalize(form, apart)
+    segments = Segments.of(_points(composed))
+    sigma = np.zeros(LIMIT, np.bool_)
+    sigma[ord(CAPITAL_SIGMA)] = options.case == "lower"
+    library = segments.any(sigma)
+    if form == "none":
+        none = np.zeros(len(segments.ends), np.uint8)
+        edges = Edges(none, none, none > 0, none > 0, none > 0)
+        return edges, edges, library
+    decomposed = "NFKD" if "K" in form else "NFD"
+    before, after = (_edge(unicodedata.normalize(decomposed, text), form) for text in (apart, ready))
+    filled = np.diff(np.append(-1, Segments.of(_points(ready)).ends)) > 1
+    library |= filled & ((before.first != after.first) | (before.last != after.last) | (before.bare != after.bare))
+    return before, after, library
+
+
+def _edge(text: str, form: str) -> Edges:
+    segments = Segments.of(_points(text))
+    order = combining()
+    starters = order == 0
+    starters[BREAK] = False
+    filled = segments.ends > segments.starts
+    first = order[segments.chars[segments.starts]]
+    last_char = segments.chars[segments.ends - 1]
+    last = np.where(filled, order[last_char], 0).astype(np.uint8)
+    bare = filled & ~segments.any(starters)
+    if form in ("NFD", "NFKD"):
+        never = np.zeros(len(filled), np.bool_)
+        return Edges(first, last, never, never, bare)
+    lead, second = composing()
+    joins = np.where(first == 0, second[segments.chars[segments.starts]], segments.any(second))
+    leads = filled & np.where(last == 0, lead[last_char], segments.any(lead))
+    return Edges(first, last, leads & ~bare, joins, bare)
+
+
+@cache
+def combining() -> npt.NDArray[np.uint8]:
+    """Canonical combining class of each code point: only marks have one that is not 0."""
+    table = np.zeros(LIMIT, np.uint8)
+    marks = np.flatnonzero(of_category("M"))
+    table[marks] = np.fromiter(map(unicodedata.combining, map(chr, marks.tolist())), np.uint8, len(marks))
+    return table
+
+
+@cache
+def composing() -> tuple[Flags, Flags]:
+    """Which code points may be the first, and which the second member of a primary composite (generously)."""
+    lead, second = np.zeros((2, LIMIT), np.bool_)
+    changed = [c for r in ASSIGNED[:2] for c in characters(r) if unicodedata.decomposition(c)[:1] not in ("", "<")]
+    for character in changed:
+        parts = unicodedata.decomposition(character).split()
+        if len(parts) == 2 and unicodedata.normalize("NFC", character) == character:
+            lead[int(parts[0], 16)] = True
+            lead[ord(unicodedata.normalize("NFD", character)[0])] = True
+            second[int(parts[1], 16)] = True
+    second[0x1161:0x1176] = second[0x11A7:0x11C3] = True
+    lead[0x1100:0x1113] = True
+    lead |= second & (combining() == 0)
+    return lead, second
+
+
+def _text(chars: Points) -> str:
+    return chars.astype("<u4").tobytes().decode("utf-32-le")
+
+
+def _points(text: str) -> Points:
+    return np.frombuffer(text.encode("utf-32-le"), "<u4").astype(np.uint32, copy=False)
