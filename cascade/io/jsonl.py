@@ -17,8 +17,9 @@ from cascade.io.row import Reject, RowReader, wide
 from cascade.io.streams import reading, writing
 from cascade.text.buffer import TextBuffer, encode
 
-BATCH = 8 << 20
-"""Bytes of rows in a batch, about: a longer row is a batch of its own."""
+BATCH = 2 << 20
+"""Bytes of rows in a batch, about; a longer row is a batch of its own. More would leave the cache: short rows then
+take half as long again."""
 BOM = b"\xef\xbb\xbf"
 
 Values = tuple[list[bytes], list[bytes], list[int], dict[str, list[object]]]

@@ -55,7 +55,7 @@ class TextBuffer:
         """Copies byte strings that hold valid UTF-8."""
         offsets = np.zeros(len(texts) + 1, np.int64)
         np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)), out=offsets[1:])
-        return TextBuffer(np.frombuffer(b"".join(texts) + bytes(PAD), np.uint8), offsets)
+        return TextBuffer(np.frombuffer(b"".join((*texts, bytes(PAD))), np.uint8), offsets)
 
     @staticmethod
     def from_arrow(array: pa.Array) -> TextBuffer:
