@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit, uint32, uint64
+from numba import int64, njit, uint32, uint64
 
 from cascade.kernels.hashing import GOLDEN, MIX_A, MIX_B, chain, mix64, multiplier, multiply_high, start_value
 
@@ -20,6 +20,8 @@ EMPTY32 = np.uint32(0xFFFFFFFF)
 EMPTY64 = np.uint64(0xFFFFFFFFFFFFFFFF)
 LANES = 8
 """Signatures are padded to a multiple of this many columns, so that vector code has no remainder."""
+MOST_BINS = 4096
+"""Bins of one-permutation hashing: its tables grow with the square."""
 _STREAM = 0x6D696E68617368  # tells these parameters apart from everything else that a seed makes
 
 
@@ -55,9 +57,9 @@ def densified(raw: npt.NDArray[np.uint32], seed: int) -> npt.NDArray[np.uint32]:
 
 
 @lru_cache(maxsize=8)
-def _donors(num_perm: int, seed: int) -> tuple[npt.NDArray[np.uint16], npt.NDArray[np.uint16]]:
-    order, rank = donors(num_perm, np.uint64(seed % 2**64))
-    return order, rank
+def _donors(num_perm: int, seed: int) -> tuple[npt.NDArray[np.uint16], npt.NDArray[np.uint32]]:
+    order, claims = donors(num_perm, np.uint64(seed % 2**64))
+    return order, claims
 
 
 @lru_cache(maxsize=8)
@@ -152,58 +154,62 @@ def one_permutation(hashes, indptr, seed, num_perm, out):  # type: ignore[no-unt
 
 @njit(nogil=True, cache=True)
 def donors(num_perm, seed):  # type: ignore[no-untyped-def]
-    """For each bin the order in which it asks others for a value, and its inverse: two uint16[num_perm, num_perm].
+    """The order in which each bin asks the others for a value: a random permutation of the bins that `seed` chooses.
 
-    order[k] is a random permutation of the bins chosen by `seed` (uint64), rank[k, order[k, t]] = t.
+    Two forms of it. order (uint16[num_perm, num_perm]): bin k asks order[k, 0] = k, order[k, 1], … claims (uint32, same
+    shape): claims[j, k] is the place of j in that order, times 2^16, plus j, so that the least claim wins bin k.
     """
     order = np.empty((num_perm, num_perm), np.uint16)
-    rank = np.empty((num_perm, num_perm), np.uint16)
+    claims = np.empty((num_perm, num_perm), np.uint32)
     state = start_value(seed)
     for k in range(num_perm):
-        for t in range(num_perm):
+        order[k, 0] = k
+        for t in range(1, num_perm):  # Fisher and Yates, inside out, places 1 … for the bins other than k
             state += uint64(GOLDEN)
-            j = np.int64(multiply_high(mix64(state), t + 1))
-            order[k, t] = order[k, j]
-            order[k, j] = t
+            place = int64(multiply_high(mix64(state), t)) + 1
+            order[k, t] = order[k, place]
+            order[k, place] = t - 1 if t <= k else t
         for t in range(num_perm):
-            rank[k, order[k, t]] = t
-    return order, rank
+            claims[order[k, t], k] = (t << 16) | order[k, t]
+    return order, claims
 
 
 @njit(nogil=True, cache=True)
-def densify(raw, order, rank, out):  # type: ignore[no-untyped-def]
+def densify(raw, order, claims, out):  # type: ignore[no-untyped-def]
     """Fills empty bins: each takes the value of the first filled bin in its own random order of all bins.
 
     Optimal densification (Shrivastava, Optimal Densification for Fast and Accurate Minwise Hashing, ICML 2017) with a
-    permutation in place of repeated draws. Few filled bins are compared by rank, many are found by probing, with the
-    same result: at most about sqrt(num_perm) steps a bin. `raw` and `out` are uint32[documents, >= num_perm]; a document
+    permutation in place of repeated draws. Many filled bins are found by probing; where they are few they claim the
+    bins one after the other, with the same result. `raw` and `out` are uint32[documents, num_perm]; a row of `raw`
     with no filled bin stays empty.
     """
     num_perm = order.shape[0]
     filled = np.empty(num_perm, np.int64)
+    best = np.empty(num_perm, np.uint32)
     for d in range(raw.shape[0]):
+        row = raw[d]
         count = 0
         for k in range(num_perm):
-            out[d, k] = raw[d, k]
-            if raw[d, k] != uint32(EMPTY32):
+            out[d, k] = row[k]
+            if row[k] != uint32(EMPTY32):
                 filled[count] = k
                 count += 1
         if count in (0, num_perm):
             continue
-        for k in range(num_perm):
-            if raw[d, k] != uint32(EMPTY32):
-                continue
-            if count * count < num_perm:
-                best = filled[0]
-                for i in range(1, count):
-                    if rank[k, filled[i]] < rank[k, best]:
-                        best = filled[i]
-                out[d, k] = raw[d, best]
-            else:
+        if count * count < 32 * num_perm:  # where eight vector lanes of claims beat num_perm / count probes
+            best[:] = uint32(EMPTY32)
+            for i in range(count):
+                claim = claims[filled[i]]
+                for k in range(num_perm):
+                    best[k] = min(best[k], claim[k])
+            for k in range(num_perm):
+                out[d, k] = row[best[k] & uint32(0xFFFF)]
+        else:
+            for k in range(num_perm):
                 t = 0
-                while raw[d, order[k, t]] == uint32(EMPTY32):
+                while row[order[k, t]] == uint32(EMPTY32):
                     t += 1
-                out[d, k] = raw[d, order[k, t]]
+                out[d, k] = row[order[k, t]]
 
 
 @njit(nogil=True, cache=True)
@@ -216,7 +222,7 @@ def band_keys(signatures, bands, rows_per_band, seed, out):  # type: ignore[no-u
     odd = multiplier(seed)
     for d in range(signatures.shape[0]):
         for j in range(bands):
-            h = chain(first, uint64(j), odd)
+            h = first + uint64(j) * uint64(GOLDEN)
             for k in range(j * rows_per_band, (j + 1) * rows_per_band):
                 h = chain(h, uint64(signatures[d, k]), odd)
             out[d, j] = h
@@ -230,6 +236,8 @@ def agreements(table, alive, left, right, out):  # type: ignore[no-untyped-def]
         b = right[i]
         count = 0
         if alive[a] and alive[b]:
-            for k in range(table.shape[1]):
-                count += table[a, k] == table[b, k]
+            x = table[a]
+            y = table[b]
+            for k in range(x.shape[0]):
+                count += x[k] == y[k]
         out[i] = count

@@ -1,8 +1,8 @@
 """SimHash fingerprints, Hamming distances and block keys of many documents at once.
 
 Documents come in CSR form (hashes uint64, indptr int64). Bit j of a fingerprint is 1 iff the shingles whose hash has
-that bit weigh more than those whose hash has it not (Charikar, STOC 2002); a tie gives 0, and so does a document with no
-shingle. Which weights, distances and blocks to take is decided elsewhere.
+that bit weigh more than those whose hash has it not (Charikar, STOC 2002); a tie gives 0, and so does a document with
+no shingle. Which weights, distances and blocks to take is decided elsewhere.
 """
 
 from __future__ import annotations
@@ -199,20 +199,20 @@ def hamming_pairs(words, alive, start, stop, max_hamming, cursor, left, right): 
                 continue
             word = words[i]
             while j < end:
-                k = min(j + _CHUNK, end)
+                chunk = words[j : min(j + _CHUNK, end)]  # counted from 0, or a test for negative places spoils the loop
                 hits = 0
-                for t in range(j, k):
-                    hits += hamming(word, words[t]) <= max_hamming
+                for t in range(chunk.shape[0]):
+                    hits += hamming(word, chunk[t]) <= max_hamming
                 if hits > 0:
                     if count + hits > left.shape[0]:
                         cursor[1], cursor[2], cursor[3] = base, i, j
                         return count
-                    for t in range(j, k):
-                        if hamming(word, words[t]) <= max_hamming and alive[t]:
-                            left[count] = t
+                    for t in range(chunk.shape[0]):
+                        if hamming(word, chunk[t]) <= max_hamming and alive[j + t]:
+                            left[count] = j + t
                             right[count] = i
                             count += 1
-                j = k
+                j += _CHUNK
         base += _TILE
         row = start
         column = base
