@@ -1,0 +1,99 @@
+"""The one law: a pair is a duplicate iff every stage accepts it, so the order of stages never changes the answer."""
+
+from __future__ import annotations
+
+from itertools import permutations
+
+import numpy as np
+import oracle
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cascade import dedupe
+from cascade.pairs import Pairs
+from cascade.plan import make_plan
+from cascade.view import CorpusView
+
+WORDS = ["red", "blue", "green", "yellow", "le", "chat", "noir", "猫", "黑", "色", "кот", "ไก่", "!!", "", "한국어", "ねこ"]
+STAGES = {
+    "simhash_far": {"use": "simhash", "name": "simhash_far", "max_hamming": 20},
+    "simhash_near": {"use": "simhash", "name": "simhash_near", "max_hamming": 5, "weights": "count"},
+    "minhash": {"use": "minhash", "bands": 8, "rows_per_band": 2},
+    "minhash_estimate": {
+        "use": "minhash", "name": "minhash_estimate", "bands": 4, "rows_per_band": 1, "num_perm": 64, "scheme": "oph",
+        "min_estimate": 0.4,
+    },
+    "jaccard": {"use": "jaccard", "min_jaccard": 0.5},
+    "jaccard_chars": {"use": "jaccard", "name": "jaccard_chars", "min_jaccard": 0.4, "shingle": {"by": "char", "n": 3}},
+    "containment": {"use": "containment", "min_containment": 0.6},
+    "edit_distance": {"use": "edit_distance", "min_similarity": 0.6},
+}  # fmt: skip
+
+texts = st.lists(st.lists(st.sampled_from(WORDS), max_size=12).map(" ".join), max_size=24)
+corpora = st.builds(lambda some, again: some + [some[i % len(some)] for i in again if some], texts, st.lists(st.integers(0, 23), max_size=6))  # fmt: skip
+
+
+def config(stages, **resolve):
+    return {
+        "shingle": {"by": "word", "n": 2},
+        "stages": [STAGES[name] for name in stages],
+        "resolve": resolve,
+        "seed": 7,
+    }
+
+
+def confirmed(result):
+    pairs = result.pairs
+    rows = zip(pairs.left.tolist(), pairs.right.tolist(), strict=True)
+    names = sorted(pairs.scores)
+    return {pair: tuple(float(pairs.scores[n][i]) for n in names) for i, pair in enumerate(rows)}
+
+
+@given(corpus=corpora, chosen=st.lists(st.sampled_from(sorted(STAGES)), min_size=2, max_size=3, unique=True))
+@settings(deadline=None, max_examples=60)
+def test_all_orders_of_the_stages_give_the_same_pairs_scores_and_decisions(corpus, chosen):
+    answers = []
+    for order in permutations(chosen):
+        result = dedupe(corpus, config(order, pairs="all"), workers=1)
+        answers.append((confirmed(result), result.kept_rows, [(d.row, d.kept_row, d.reason) for d in result.removed]))
+    assert all(answer == answers[0] for answer in answers)
+
+
+@given(corpus=corpora, chosen=st.lists(st.sampled_from(sorted(STAGES)), min_size=1, max_size=3, unique=True))
+@settings(deadline=None, max_examples=60)
+def test_the_pairs_are_those_that_every_predicate_accepts_by_itself(corpus, chosen):
+    """Blocking and bounds lose nothing: every pair is put to every predicate, without any of them."""
+    result = dedupe(corpus, {**config(chosen, pairs="all"), "exact": False}, workers=1)
+    loaded = result.config
+    view = CorpusView(result.corpus.texts, np.arange(len(corpus), dtype=np.int64), loaded.shingle, loaded.seed)
+    right, left = np.tril_indices(len(corpus), -1)
+    pairs = Pairs(left.astype(np.int64), right.astype(np.int64))
+    expected = set(zip(left.tolist(), right.tolist(), strict=True))
+    for planned in make_plan(loaded, len(corpus)).stages:
+        if len(pairs):
+            (batch,) = view.batches()
+            accepted = planned.predicate.filter(pairs, planned.predicate.columns(batch), view)
+            expected &= {(int(left[i]), int(right[i])) for i in accepted.index}
+    assert set(confirmed(result)) == expected
+    assert [d.row for d in result.removed] == [r for r, k in enumerate(oracle.star(len(corpus), expected)) if k >= 0]
+
+
+@given(corpus=corpora, chosen=st.lists(st.sampled_from(sorted(STAGES)), min_size=1, max_size=2, unique=True))
+@settings(deadline=None, max_examples=40)
+def test_collapsing_equal_texts_first_changes_no_decision_among_texts_with_shingles(corpus, chosen):
+    corpus = [text for text in corpus if any(c.isalnum() for c in text)]
+    both = [dedupe(corpus, {**config(chosen), "exact": exact}, workers=1) for exact in (True, False)]
+    assert both[0].kept_rows == both[1].kept_rows
+    assert [(d.row, d.kept_row) for d in both[0].removed] == [(d.row, d.kept_row) for d in both[1].removed]
+
+
+@pytest.mark.parametrize("chosen", [["minhash", "jaccard"], ["simhash_near", "jaccard"], ["jaccard"], ["edit_distance"]])
+@pytest.mark.parametrize("clusters", ["star", "components"])
+@given(corpus=corpora)
+@settings(deadline=None, max_examples=25)
+def test_pairs_needed_decides_like_pairs_all(corpus, chosen, clusters):
+    all_of, needed = (dedupe(corpus, config(chosen, pairs=p, clusters=clusters), workers=1) for p in ("all", "needed"))
+    assert needed.kept_rows == all_of.kept_rows
+    assert [(d.row, d.kept_row) for d in needed.removed] == [(d.row, d.kept_row) for d in all_of.removed]
+    assert set(confirmed(needed)) <= set(confirmed(all_of))
