@@ -44,7 +44,7 @@ class InputFields:
     """Raise on the first row that cannot be used, instead of rejecting it."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Rejected:
     """A row that cannot be used: its file, its line (1-based; of a Parquet file the row) and what is wrong with it."""
 

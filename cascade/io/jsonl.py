@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from operator import itemgetter
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +13,7 @@ import orjson
 from cascade.errors import InputError
 from cascade.io import jsontext
 from cascade.io.documents import DocumentBatch, InputFields, Rejected, Source
-from cascade.io.row import Reject, RowReader, wide
+from cascade.io.row import Reject, RowReader, find, wide
 from cascade.io.streams import reading, writing
 from cascade.text.buffer import TextBuffer, encode
 
@@ -30,9 +30,9 @@ def read(source: Source, wanted: InputFields) -> Iterator[DocumentBatch]:
     """The documents of `source`. Only a line feed ends a row; blank lines and a BOM at the start are nothing."""
     line, place = 0, 0
     with reading(source) as stream:
-        if stream.peek(len(BOM)).startswith(BOM):
-            place = len(stream.read(len(BOM)))
         while rows := stream.readlines(BATCH):
+            if not line and rows[0].startswith(BOM):
+                rows[0], place = rows[0].removeprefix(BOM), len(BOM)
             stops = np.cumsum(np.fromiter(map(len, rows), np.int64, len(rows))) + place
             yield _documents(source, wanted, rows, line, np.concatenate(([place], stops)))
             line += len(rows)
@@ -45,7 +45,7 @@ def _documents(
     """The documents among `rows`, of which the first is at `line` (0-based) and row i at edges[i]:edges[i + 1]."""
     reader = RowReader(wanted)
     used, rejected = np.arange(len(rows)), list[Rejected]()
-    values = _quick(rows, wanted)
+    values = _quick(rows, wanted, source.name, line)
     if values is None:
         used, values, rejected = _careful(rows, reader, source.name, line)
     texts, ids, characters, fields = values
@@ -65,19 +65,25 @@ def _documents(
     )
 
 
-def _quick(rows: list[bytes], wanted: InputFields) -> Values | None:
-    """All rows at once if each is an object with a text, a plain id and the wanted fields; None if any is not."""
+def _quick(rows: list[bytes], wanted: InputFields, name: str, line: int) -> Values | None:
+    """All rows at once if each is an object with a text and with numbers that orjson keeps; None if any is not."""
     try:
         objects = list(map(orjson.loads, rows))
-        texts = list(map(itemgetter(wanted.text), objects))
+        texts = _look_up(objects, wanted.text)
         encoded = list(map(str.encode, texts))
-        ids = list(map(itemgetter(wanted.id), objects))
-        fields: dict[str, list[object]] = {name: list(map(itemgetter(name), objects)) for name in wanted.fields}
-    except (ValueError, LookupError, TypeError):
+        ids = _look_up(objects, wanted.id)
+        fields = {name: _look_up(objects, name) for name in wanted.fields}
+    except (ValueError, TypeError, AttributeError):
         return None
+    if None in ids:
+        ids = [f"{name}:{line + 1 + i}" if v is None else v for i, v in enumerate(ids)]
     if not {int, str}.issuperset(map(type, ids)) or any(any(map(wide, values)) for values in fields.values()):
         return None
     return encoded, jsontext.dumps_all(ids), list(map(len, texts)), fields
+
+
+def _look_up(rows: list[Any], name: str) -> list[Any]:
+    return [find(row, name) for row in rows] if "." in name else [row.get(name) for row in rows]
 
 
 def _careful(
@@ -91,7 +97,7 @@ def _careful(
     fields: dict[str, list[object]] = {name: [] for name in reader.wanted.fields}
     rejected: list[Rejected] = []
     for i, row in enumerate(rows):
-        if row.isspace():
+        if not row or row.isspace():
             continue
         try:
             value = reader.parse(row)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from cascade.errors import InputError
 from cascade.io import jsonl
 from cascade.io.documents import DocumentBatch, InputFields, Rejected, Source
-from cascade.io.row import listed
+from cascade.io.row import MOST_NAMES, listed
 from cascade.io.sources import find_inputs
 
 __all__ = ["DocumentBatch", "InputFields", "Rejected", "Source", "find_inputs", "read_all", "read_documents"]
@@ -38,7 +38,8 @@ def read_all(sources: Sequence[Source], wanted: InputFields) -> Iterator[Documen
             lacking += batch.lacking
             unread += batch.unread
             rejected += len(batch.rejected)
-            names.update(dict.fromkeys(batch.names))
+            if len(names) < MOST_NAMES:
+                names.update(dict.fromkeys(batch.names))
             yield batch
     if lacking and not documents and lacking + unread == rejected:
         found = listed(list(names))

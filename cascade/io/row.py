@@ -9,6 +9,9 @@ import orjson
 from cascade.io import jsontext
 from cascade.io.documents import InputFields
 
+MOST_NAMES = 100
+"""Names of fields that are remembered for a message."""
+
 
 class Reject(Exception):
     """This row cannot be used; the text says why."""
@@ -26,19 +29,21 @@ class RowReader:
     def parse(self, row: bytes) -> dict[str, object]:
         """The row's object; its numbers are `Digits` where orjson would not keep the wanted ones exactly."""
         try:
-            value = orjson.loads(row)
-            if isinstance(value, dict) and self.inexact(value):
-                value = jsontext.loads_exact(row)
-        except orjson.JSONDecodeError:
-            try:
-                value = jsontext.loads_exact(row)
-            except jsontext.NotJson as fault:
-                self.unread += 1
-                raise Reject(str(fault)) from None
+            value = self.load(row)
+        except jsontext.NotJson as fault:
+            self.unread += 1
+            raise Reject(str(fault)) from None
         if not isinstance(value, dict):
             self.unread += 1
             raise Reject(f"not a JSON object but {kind(value)}")
         return value
+
+    def load(self, row: bytes) -> object:
+        try:
+            value = orjson.loads(row)
+        except orjson.JSONDecodeError:
+            return jsontext.loads_exact(row)
+        return jsontext.loads_exact(row) if isinstance(value, dict) and self.inexact(value) else value
 
     def inexact(self, value: dict[str, object]) -> bool:
         """Whether a wanted number needs its digits looked at."""
@@ -54,7 +59,8 @@ class RowReader:
         if text is not _MISSING:
             raise Reject(f"field {self.wanted.text!r} must be a string, is {kind(text)}")
         self.lacking += 1
-        self.names.update(dict.fromkeys(value))
+        if len(self.names) < MOST_NAMES:
+            self.names.update(dict.fromkeys(value))
         raise Reject(f"there is no field {self.wanted.text!r}; the row has {listed(list(value))}")
 
     def id(self, value: dict[str, object], missing: str) -> bytes:
