@@ -142,10 +142,12 @@ class Predicate:
     def filter(self, pairs: Pairs, columns: Columns, corpus: Corpus) -> Accepted:
         """Which of `pairs` this stage accepts, with its score for each accepted one."""
 
-    def all_pairs(self, columns: Columns, start: int, stop: int) -> tuple[Rows, Rows] | None:
-        """Where `bounded_hamming` holds: all accepted pairs with left < right and start <= right < stop, found without
-        keys, each once, in no particular order (left, right: int64). None: this predicate cannot."""
-        return None
+    def scan(
+        self, columns: Columns, lefts: npt.NDArray[np.int64], rights: npt.NDArray[np.int64]
+    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """Where `bounded_hamming` holds: the pairs (left, right) that this predicate does not refuse, with left from
+        `lefts`, right from `rights` (rows, ascending) and left < right, each once, found without keys."""
+        raise NotImplementedError
 
     def predicted_recall(self, jaccard: float) -> float | None:
         """Probability that a pair of this Jaccard similarity is accepted; 1.0 for an exact test; None: not known."""

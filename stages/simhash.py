@@ -188,6 +188,22 @@ class NearFingerprint(Predicate):
             rights.append(right[:found])
         return np.concatenate(lefts), np.concatenate(rights)
 
+    def scan(self, columns: Columns, lefts: Rows, rights: Rows) -> tuple[Rows, Rows]:
+        """Accepted pairs of a row of `lefts` with a later row of `rights` (both ascending)."""
+        from cascade.kernels.simhash import near_words
+
+        words, alive = columns["fingerprint"], columns["alive"]
+        lefts, rights = lefts[alive[lefts]], rights[alive[rights]]
+        ends = np.searchsorted(lefts, rights)
+        before, behind = words[lefts], words[rights]
+        cursor = np.zeros(4, np.int64)
+        found: list[tuple[Rows, Rows]] = []
+        while not cursor[0]:
+            left, right = np.empty(CAPACITY, np.int64), np.empty(CAPACITY, np.int64)
+            n = near_words(before, lefts, behind, rights, ends, self.max_hamming, cursor, left, right)
+            found.append((left[:n], right[:n]))
+        return np.concatenate([a for a, _ in found]), np.concatenate([b for _, b in found])
+
     def predicted_recall(self, jaccard: float) -> float | None:
         """P(Binomial(64, arccos(2J / (1 + J)) / pi) <= max_hamming), the least over all sizes; None but for `set`."""
         return within(self.max_hamming, jaccard) if self.weights == "set" else None

@@ -221,6 +221,44 @@ def hamming_pairs(words, alive, start, stop, max_hamming, cursor, left, right): 
 
 
 @njit(nogil=True, cache=True)
+def near_words(before, lefts, words, rights, ends, max_hamming, cursor, left, right):  # type: ignore[no-untyped-def]
+    """Pairs of before[j] and words[i] (uint64) within `max_hamming`, for j < ends[i], as rows lefts[j] and rights[i].
+
+    Returns how many were written to left and right (int64, at least 64 places). `cursor` (int64[4], zeros to begin
+    with) says where to go on: cursor[0] is 1 once all pairs are out, else call again. Blocked for the cache: `before`
+    in tiles, every word passing over one tile before the next; chunks of 64 are first counted without a branch.
+    """
+    count = 0
+    base, row, column = cursor[1], cursor[2], cursor[3]
+    while base < before.shape[0]:
+        for i in range(row, words.shape[0]):
+            end = min(base + _TILE, ends[i])
+            j = max(base, column)
+            column = base
+            word = words[i]
+            while j < end:
+                k = min(j + _CHUNK, end)
+                hits = 0
+                for t in range(j, k):
+                    hits += hamming(word, before[t]) <= max_hamming
+                if hits > 0:
+                    if count + hits > left.shape[0]:
+                        cursor[1], cursor[2], cursor[3] = base, i, j
+                        return count
+                    for t in range(j, k):
+                        if hamming(word, before[t]) <= max_hamming:
+                            left[count] = lefts[t]
+                            right[count] = rights[i]
+                            count += 1
+                j = k
+        base += _TILE
+        row = 0
+        column = base
+    cursor[0] = 1
+    return count
+
+
+@njit(nogil=True, cache=True)
 def block_keys(words, masks, out):  # type: ignore[no-untyped-def]
     """Keys of fingerprints under masks (uint64[tables]): equal in table t iff the bits of masks[t] are equal.
 
