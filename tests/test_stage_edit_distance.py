@@ -27,31 +27,22 @@ METRICS = ["levenshtein", "indel", "damerau_levenshtein", "jaro_winkler"]
 
 
 @dataclass
+class Batch:
+    texts: TextBuffer
+
+
 class Texts:
-    """Batch and corpus in one; counts how often each text is asked for."""
+    """A corpus that counts how often each of its texts is asked for."""
 
-    items: list[str]
+    def __init__(self, items: list[str]) -> None:
+        self.items = items
+        self.asked = [0] * len(items)
 
-    def __post_init__(self) -> None:
-        self.asked = [0] * len(self.items)
-        self.texts = _Access(self)
-
-
-class _Access:
-    """`batch.texts` is a buffer, `corpus.texts(rows)` a call: this is both."""
-
-    def __init__(self, owner: Texts) -> None:
-        buffer = TextBuffer.from_strings(owner.items)
-        self.owner, self.data, self.offsets = owner, buffer.data, buffer.offsets
-
-    def __len__(self) -> int:
-        return len(self.owner.items)
-
-    def __call__(self, rows: np.ndarray) -> TextBuffer:
+    def texts(self, rows: np.ndarray) -> TextBuffer:
         assert len(set(rows.tolist())) == len(rows)
         for row in rows:
-            self.owner.asked[row] += 1
-        return TextBuffer.from_strings([self.owner.items[row] for row in rows])
+            self.asked[row] += 1
+        return TextBuffer.from_strings([self.items[row] for row in rows])
 
 
 def all_pairs(n: int) -> Pairs:
@@ -63,7 +54,8 @@ def accept(texts: list[str] | Texts, pairs: Pairs | None = None, workers: int = 
     corpus = texts if isinstance(texts, Texts) else Texts(texts)
     predicate = EditDistance(**options).bind(Facts(documents=len(corpus.items), workers=workers))
     pairs = all_pairs(len(corpus.items)) if pairs is None else pairs
-    return predicate.filter(pairs, predicate.columns(corpus), corpus)
+    columns = predicate.columns(Batch(TextBuffer.from_strings(corpus.items)))
+    return predicate.filter(pairs, columns, corpus)
 
 
 def similarity(a: str, b: str, **options: object) -> float | None:

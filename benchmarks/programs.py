@@ -1,0 +1,99 @@
+"""The programs that are compared: how each is called, what it does and does not do, how its answer is read."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+ROOT = Path(__file__).resolve().parent.parent
+PEERS_PYTHON = ROOT / "benchmarks" / ".venv-peers" / "bin" / "python"
+CASCADE = Path(sys.executable).with_name("cascade")
+
+
+@dataclass(frozen=True)
+class Task:
+    """One run of a program: its input, an empty folder for whatever it writes, processors, language."""
+
+    corpus: Path
+    work: Path
+    threads: int
+    language: str
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a program found: rows removed, and what it says about itself."""
+
+    removed: list[int] | None
+    """None: it removes nothing, so that recall and precision mean nothing."""
+    facts: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Program:
+    """A line of the table."""
+
+    name: str
+    does: str
+    command: Callable[[Task], list[str]]
+    answer: Callable[[Task, str], Answer]
+    """Reads the answer from the work folder or the program's output."""
+    languages: tuple[str, ...] = ("english", "chinese")
+    warm_up: bool = False
+    """Run once before the clock counts, so that compiled kernels are cached."""
+
+
+def programs() -> list[Program]:
+    """All of them: ours, the limit, the peers."""
+    return [
+        _ours("cascade", "confirms exactly, writes kept rows and evidence", "default"),
+        _ours("cascade-oph", "as cascade, one-permutation hashing", "default", "--set", "stages.minhash.scheme=oph"),
+        _ours("cascade3", "confirms by edit distance, not Jaccard; writes all", "cascade3"),
+        Program(
+            "limit", "parses, hashes and writes lines: no duplicates sought", _limit, lambda task, out: Answer(None)
+        ),
+        _peer("daft", "buckets only, nothing confirmed or written", "english"),
+        _peer("rensa", "shingles in Python; sketch check; nothing written", "english", "chinese"),
+        _peer("gaoya", "sketch check; nothing written", "english"),
+        _peer("datasketch", "shingles in Python; sketch check; nothing written", "english", "chinese"),
+        _peer("text_dedup", "components of buckets, unconfirmed; writes a dataset", "english"),
+        _peer("datatrove", "components of buckets, unconfirmed; writes rows", "english"),
+    ]
+
+
+def _ours(name: str, does: str, config: str, *options: str) -> Program:
+    def command(task: Task) -> list[str]:
+        out = ["-o", str(task.work / "out"), "--workers", str(task.threads)]
+        return [str(CASCADE), "run", config, str(task.corpus), *out, *options]
+
+    def answer(task: Task, output: str) -> Answer:
+        out = task.work / "out"
+        removed = [orjson.loads(line)["id"] for line in (out / "removed.jsonl").read_bytes().splitlines()]
+        facts = {
+            "report": orjson.loads((out / "report.json").read_bytes()),
+            "config": (out / "config.yaml").read_text(),
+        }
+        return Answer(removed, facts)
+
+    return Program(name, does, command, answer, warm_up=True)
+
+
+def _limit(task: Task) -> list[str]:
+    return [sys.executable, "-m", "benchmarks.limit", str(task.corpus), str(task.work / "kept.jsonl")]
+
+
+def _peer(name: str, does: str, *languages: str) -> Program:
+    def command(task: Task) -> list[str]:
+        arguments = [str(task.corpus), str(task.work), str(task.threads), task.language]
+        return [str(PEERS_PYTHON), "-m", f"benchmarks.peers.{name}", *arguments]
+
+    def answer(task: Task, output: str) -> Answer:
+        found = orjson.loads(output.strip().rpartition("\n")[2])
+        return Answer(found.pop("removed"), found)
+
+    return Program(name, does, command, answer, languages)
