@@ -184,11 +184,8 @@ def _mismatch(schema: Schema, node: Node) -> str:
     hint = ""
     if isinstance(value, str):
         close = get_close_matches(value, [str(v) for v in choices(schema)], 1)
-        hint = (
-            f"; did you mean {close[0]}?"
-            if close
-            else "; write it without quotes"
-            if options and reads_as_number(value)
-            else ""
-        )
+        if close:
+            hint = f"; did you mean {close[0]}?"
+        elif options and reads_as_number(value):
+            hint = "; write it without quotes"
     return f"expected {expected(schema)}, found {shown(node)}{hint}"

@@ -147,7 +147,7 @@ def _compose(text: str, name: str) -> yaml.Node | None:
         raise ConfigError(f"{name}:{line}: character U+{ord(text[error.position]):04X} is not allowed here") from None
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        where = f"{name}:{mark.line + 1}:{mark.column + 1}" if mark else name
+        where = f"{name}:{mark.line + 1}:{mark.column + 1}" if mark and not name.startswith("--set ") else name
         if error.problem == "but found another document":
             raise ConfigError(f"{where}: a second document starts here; a config is one document") from None
         said = ", ".join(part for part in (error.context, error.problem) if part)
@@ -202,7 +202,7 @@ class _Builder:
             if not isinstance(key_node, yaml.ScalarNode):
                 self.problems.add(self.place(mark), path, "a key must be text, not a list or a mapping")
                 continue
-            key = key_node.value
+            key = _text(key_node.value)
             inner = f"{path}.{key}" if path else key
             if key in seen:
                 again = "" if self.fixed else f"; it stands in line {seen[key]} already"
@@ -233,7 +233,7 @@ class _Builder:
 def _scalar(tag: str, text: str) -> Any:
     kind = tag.removeprefix(_TAG)
     if kind in ("str", "merge"):
-        return encode(text).decode("utf-8")  # two escaped surrogates (as JSON writes an emoji) become one character
+        return _text(text)
     if kind == "null":
         return None
     if kind == "bool" and re.fullmatch(_SCALARS["bool"], text):
@@ -247,6 +247,11 @@ def _scalar(tag: str, text: str) -> Any:
     except ValueError:
         raise ValueError(f"{text[:40]!r} is no {kind}") from None
     raise ValueError(f"tag {_short(tag)} is not allowed; write plain YAML values")
+
+
+def _text(text: str) -> str:
+    """A string without surrogates: two escaped ones, as JSON writes an emoji, become the character they stand for."""
+    return encode(text).decode("utf-8")
 
 
 def _short(tag: str) -> str:
