@@ -133,8 +133,6 @@ def test_what_other_readers_take_for_something_else_is_text(text):
 
 
 scalars = st.none() | st.booleans() | st.integers() | st.floats(-1e300, 1e300) | st.text(max_size=8)
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=8)
-)
 trees = st.recursive(
     scalars,
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=5), inner, max_size=4),

@@ -48,7 +48,7 @@ def recall_by_stage(config: Config, documents: int, jaccard: float) -> dict[str,
 def _recall(config: Config, documents: int) -> list[str]:
     sketches = [stage for stage in config.stages if stage.use in SKETCHES]
     stated = [at for at in (getattr(stage, "at_jaccard", None) for stage in config.stages) if at is not None]
-    jaccard = config.confirm_jaccard if config.confirm_jaccard is not None else min(stated, default=None)
+    jaccard = config.confirm_jaccard if config.confirm_jaccard is not None else max(stated, default=None)
     if jaccard is None:
         confirming = [stage.name for stage in config.stages if stage.use not in SKETCHES]
         if sketches and confirming:
