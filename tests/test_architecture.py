@@ -1,0 +1,98 @@
+"""Who may import whom, who may print, who may open files: the layout of the design, read from the source."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import cascade
+
+ROOT = Path(__file__).parent.parent
+SOURCES = sorted((ROOT / "cascade").rglob("*.py")) + sorted((ROOT / "stages").glob("*.py"))
+PUBLIC_FOR_STAGES = {
+    "cascade.stage", "cascade.pairs", "cascade.errors", "cascade.text.buffer", "cascade.text.tokenize", "cascade.text.shingle",
+}  # fmt: skip
+LIMIT = 350
+HEAVY = ("numba", "llvmlite", "pyarrow", "jieba", "rjieba", "cupy", "matplotlib", "rich", "rapidfuzz")
+
+
+def name_of(path: Path) -> str:
+    relative = path.relative_to(ROOT)
+    return str(relative).removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+
+
+def imports(path: Path, top_level_only: bool = False) -> set[str]:
+    tree = ast.parse(path.read_text("utf-8"))
+    found = set()
+    nodes = list(ast.walk(tree))
+    if top_level_only:
+        nodes = [n for n in tree.body if isinstance(n, ast.Import | ast.ImportFrom)]
+    for node in nodes:
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found.add(node.module)
+            found |= {f"{node.module}.{alias.name}" for alias in node.names}
+    return found
+
+
+def ours(names: set[str]) -> set[str]:
+    return {n for n in names if n.split(".")[0] in ("cascade", "stages")}
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=name_of)
+def test_layers(path):
+    name, found = name_of(path), ours(imports(path))
+    if name.startswith("cascade.kernels"):
+        assert all(n.startswith("cascade.kernels") for n in found), f"kernels import nothing of ours: {found}"
+    if name.startswith("cascade."):
+        assert not [n for n in found if n.startswith(("stages", "cascade.stages"))], "stages are found by entry point"
+    if name.startswith("stages."):
+        allowed = {n for n in found if n.startswith("cascade.kernels") or n.rpartition(".")[0] in PUBLIC_FOR_STAGES or n in PUBLIC_FOR_STAGES}  # fmt: skip
+        assert found == allowed, f"a stage imports the contract and kernels only: {found - allowed}"
+    if name.startswith("cascade.text"):
+        assert not [n for n in found if n.startswith(("cascade.io", "cascade.config", "cascade.cli", "cascade.pipeline"))]
+    if not name.startswith("cascade.cli"):
+        assert not [n for n in found if n.startswith("cascade.cli")], "only people call the cli"
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=name_of)
+def test_only_the_cli_prints_and_only_io_opens_data_files(path):
+    name = name_of(path)
+    calls = {n.func.id for n in ast.walk(ast.parse(path.read_text("utf-8")))
+             if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)}  # fmt: skip
+    if not name.startswith("cascade.cli"):
+        assert "print" not in calls
+    if not name.startswith(("cascade.io", "cascade.config", "cascade.cli")):
+        assert "open" not in calls
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=name_of)
+def test_heavy_packages_are_imported_where_they_are_needed(path):
+    if not name_of(path).startswith(("cascade.kernels", "cascade.io")):
+        top = {n.split(".")[0] for n in imports(path, top_level_only=True)}
+        assert not top & set(HEAVY), top & set(HEAVY)
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=name_of)
+def test_modules_are_short_and_say_what_they_hold(path):
+    text = path.read_text("utf-8")
+    assert ast.get_docstring(ast.parse(text)), "a module opens with what lives there"
+    assert len(text.splitlines()) <= LIMIT
+
+
+def test_the_public_surface_is_pinned():
+    assert cascade.__all__ == [
+        "Accepted", "BackendUnavailable", "CascadeError", "Config", "ConfigError", "Decision", "Facts", "InputError",
+        "Keys", "Normalize", "OutputError", "Pairs", "Plan", "Predicate", "Result", "RunReport", "Shingler", "Shingles",
+        "Signature", "Stage", "StageError", "StageReport", "TextBuffer", "TokenShingler", "containment", "dedupe",
+        "edit_similarity", "estimate", "fingerprint", "hamming", "jaccard", "load_config", "make_plan", "normalize",
+        "predicted_recall", "run_files", "shingle_hashes", "signature", "union", "word_tokens",
+    ]  # fmt: skip
+    for name in cascade.__all__:
+        assert getattr(cascade, name) is not None
+    assert set(cascade.__all__) <= set(dir(cascade))
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = cascade.nothing
