@@ -12,7 +12,7 @@ from llvmlite import ir
 from numba import njit, types, uint64
 from numba.extending import intrinsic
 
-from cascade.kernels.words import load64
+from cascade.kernels.words import load64, low_bits
 
 PAD = 16
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
@@ -82,17 +82,18 @@ def multiplier(seed):  # type: ignore[no-untyped-def]
 def hash_bytes(data, start, stop, first, odd):  # type: ignore[no-untyped-def]
     """Hash of data[start:stop]; `first` and `odd` are start_value(seed) and multiplier(seed).
 
-    Eight bytes a step, the last step padded with zeros, then the length: `a` and `a` NUL differ.
+    The length enters the start value, so that `a` and `a` NUL differ. Then eight bytes a step; the last two steps, padded
+    with zeros, are always made: up to 16 bytes need no branch, and few tokens are longer.
     """
-    h = uint64(first)
-    i = start
-    while i + 8 <= stop:
-        h = fold(h ^ load64(data, i), odd)
-        i += 8
-    if i < stop:
-        rest = load64(data, i) & ((uint64(1) << uint64((stop - i) * 8)) - uint64(1))
-        h = fold(h ^ rest, odd)
-    return fold(h ^ uint64(stop - start), odd)
+    length = stop - start
+    h = uint64(first) + uint64(length) * uint64(GOLDEN)
+    while length > 16:
+        h = fold(h ^ load64(data, start), odd)
+        start += 8
+        length -= 8
+    head = min(length, 8)
+    h = fold(h ^ (load64(data, start) & low_bits(head * 8)), odd)
+    return fold(h ^ (load64(data, start + 8) & low_bits((length - head) * 8)), odd)
 
 
 @njit(inline="always")

@@ -6,10 +6,14 @@ class table is given, when it must cover more than ASCII.
 
 from __future__ import annotations
 
-from numba import int64, njit, uint32, uint64
+import numpy as np
+from numba import int64, njit, uint8, uint32, uint64
 
 from cascade.kernels.hashing import GOLDEN, chain, fold, hash_bytes, mix64, multiplier, start_value
-from cascade.kernels.tokenize import CJK, SEPARATOR, known, token_end, token_start
+from cascade.kernels.tokenize import CJK, SEPARATOR, find_tokens, is_ascii
+
+CHUNK = 4096
+"""Tokens that are found before they are hashed: few enough to stay in cache."""
 
 
 @njit(inline="always")
@@ -38,29 +42,34 @@ def token_shingles(data, offsets, classes, by_word, n, word_n, seed, out, indptr
     length `n`; what is between such segments has n-grams of length `word_n`."""
     first = start_value(seed)
     odd = multiplier(seed)
+    starts = np.empty(CHUNK, np.int64)
+    ends = np.empty(CHUNK, np.int64)
+    kinds = np.empty(CHUNK, np.uint8)
     used = 0
     for d in range(offsets.shape[0] - 1):
-        stop = offsets[d + 1]
         i = offsets[d]
-        if not known(data, i, stop, classes):
+        stop = offsets[d + 1]
+        if classes.shape[0] <= 128 and not is_ascii(data, i, stop):
             return -1
         segment = used  # where the hashes of the open segment start
         inside = False  # is that a segment of CJK characters?
         end = i
-        while True:
-            i, kind = token_start(data, i, stop, classes)
-            if kind == SEPARATOR:
-                break
-            if (kind == CJK) != inside or (inside and i != end):
-                used = segment + chain_in_place(out, segment, used - segment, n if inside else word_n, first, odd)
-                segment = used
-                inside = kind == CJK
-            end = token_end(data, i, stop, classes, kind, by_word)
-            if used >= out.shape[0]:
+        kind = uint8(SEPARATOR)
+        while i < stop:
+            done, i, kind = find_tokens(data, i, stop, classes, by_word, starts, ends, kinds, kind)
+            if used + done > out.shape[0]:
                 return -1
-            out[used] = hash_bytes(data, i, end, first, odd)
-            used += 1
-            i = end
+            for t in range(done):
+                start = starts[t]
+                if (kinds[t] == CJK) != inside or (inside and start != end):
+                    used = segment + chain_in_place(out, segment, used - segment, n if inside else word_n, first, odd)
+                    segment = used
+                    inside = kinds[t] == CJK
+                end = ends[t]
+                out[used] = hash_bytes(data, start, end, first, odd)
+                used += 1
+            starts[0] = starts[done]
+            kinds[0] = kinds[done]
         used = segment + chain_in_place(out, segment, used - segment, n if inside else word_n, first, odd)
         indptr[d + 1] = used
     return used

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from numba import int64, njit, uint8, uint64
 
-from cascade.kernels.words import HIGH, LOW7, between, first_byte, load64
+from cascade.kernels.words import high_bits, load64, low_bits, trailing_zeros, visible_bits, word_bits
 
 SEPARATOR, MARK, WORD, KATAKANA, HANGUL, SINGLE, CJK = range(7)
 """Classes: nothing; extends what is before it; three kinds of runs; a token by itself; one inside a run of its like."""
-
-BY_SPACE, BY_WORD = False, True
-"""What ends a run of ASCII token characters: a white-space character, or whatever is no letter, digit or underscore."""
 
 
 @njit(inline="always")
@@ -29,72 +26,73 @@ def code_point(word):  # type: ignore[no-untyped-def]
 
 
 @njit(inline="always")
-def run_ends(word, by_word):  # type: ignore[no-untyped-def]
-    """High bit of each byte that does not continue a run of ASCII token characters."""
-    low = word & uint64(LOW7)
-    if by_word:
-        letters = between(low | uint64(0x2020202020202020), 0x61, 0x7A)
-        inside = letters | between(low, 0x30, 0x39) | between(low, 0x5F, 0x5F)
-        return (~inside | word) & uint64(HIGH)
-    return (between(low, 9, 13) | between(low, 28, 32) | word) & uint64(HIGH)
+def find_tokens(data, i, stop, classes, by_word, starts, ends, kinds, kind):  # type: ignore[no-untyped-def]
+    """Finds tokens from place `i` on, until `stop` or until the arrays are full.
 
-
-@njit(inline="always")
-def token_start(data, i, stop, classes):  # type: ignore[no-untyped-def]
-    """Place and class of the first token from place `i`; (stop, SEPARATOR) if there is none."""
-    kind = uint8(SEPARATOR)
-    while i < stop:
-        lead = data[i]
-        if lead < 128:
-            kind = classes[lead]
-            if kind > MARK:
-                break
-            i += 1
+    `kind` is the class of a token that is open at place `i` and whose start is starts[0]; SEPARATOR: none is. Returns the
+    number of finished tokens, the place reached, and the class of the token that is open there (never at `stop`),
+    whose start stands behind those of the finished ones.
+    """
+    begun = 0 if kind == SEPARATOR else 1
+    done = 0
+    full = starts.shape[0] - 64
+    while i < stop and begun <= full:
+        if data[i] < 128:
+            size = min(64, stop - i)
+            if i + 64 <= data.shape[0]:
+                size = min(size, trailing_zeros(high_bits(data, i)))
+                inside = word_bits(data, i) if by_word else visible_bits(data, i)
+            else:
+                # Close to the end of the buffer there are no 64 bytes to look at.
+                inside = uint64(0)
+                for k in range(size):
+                    byte = data[i + k]
+                    if byte >= 128:
+                        size = k
+                        break
+                    inside |= uint64(classes[byte] == WORD) << uint64(k)
+            inside &= low_bits(size)
+            if kind != SEPARATOR and (kind != WORD or inside & uint64(1) == uint64(0)):
+                ends[done] = i
+                done += 1
+                kind = uint8(SEPARATOR)
+            shifted = (inside << uint64(1)) | uint64(kind == WORD)
+            bits = inside & ~shifted
+            while bits != uint64(0):
+                starts[begun] = i + trailing_zeros(bits)
+                kinds[begun] = WORD
+                begun += 1
+                bits &= bits - uint64(1)
+            bits = ~inside & shifted & low_bits(size)
+            while bits != uint64(0):
+                ends[done] = i + trailing_zeros(bits)
+                done += 1
+                bits &= bits - uint64(1)
+            kind = uint8(WORD) if begun > done else uint8(SEPARATOR)
+            i += size
         else:
             point, size = code_point(load64(data, i))
-            kind = classes[point]
-            if kind > MARK:
-                break
+            found = classes[point]
+            if found != MARK and (found != kind or kind >= SINGLE):
+                if kind != SEPARATOR:
+                    ends[done] = i
+                    done += 1
+                if found != SEPARATOR:
+                    starts[begun] = i
+                    kinds[begun] = found
+                    begun += 1
+                kind = found
             i += size
-    if i >= stop:
+    if i >= stop and begun > done:
+        ends[done] = stop
+        done += 1
         kind = uint8(SEPARATOR)
-    return i, kind
+    return done, i, kind
 
 
 @njit(inline="always")
-def token_end(data, i, stop, classes, kind, by_word):  # type: ignore[no-untyped-def]
-    """Where the token of class `kind` ends that starts at place `i`."""
-    if kind >= SINGLE:
-        _, size = code_point(load64(data, i))
-        i += size
-    while i < stop:
-        word = load64(data, i)
-        if word & uint64(0x80) == uint64(0):
-            if kind != WORD:
-                break
-            ends = run_ends(word, by_word)
-            if ends == uint64(0):
-                i += 8
-                continue
-            inside = int64(first_byte(ends))
-            i += inside
-            if inside == 0 or (word >> uint64(inside * 8)) & uint64(0x80) == uint64(0):
-                break
-        else:
-            point, size = code_point(word)
-            other = classes[point]
-            if other != MARK and (other != kind or kind >= SINGLE):
-                break
-            i += size
-    # The bytes behind `stop` are another text's: a run may seem to go on there.
-    return min(i, stop)
-
-
-@njit(inline="always")
-def known(data, start, stop, classes):  # type: ignore[no-untyped-def]
-    """False if data[start:stop] holds a character that a table of ASCII alone says nothing about."""
-    if classes.shape[0] > 128:
-        return True
+def is_ascii(data, start, stop):  # type: ignore[no-untyped-def]
+    """Whether data[start:stop] holds no byte beyond ASCII."""
     seen = uint8(0)
     for i in range(start, stop):
         seen |= data[i]
@@ -103,15 +101,9 @@ def known(data, start, stop, classes):  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, cache=True)
 def token_spans(data, start, stop, classes, by_word, starts, ends, kinds):  # type: ignore[no-untyped-def]
-    """Where the tokens of data[start:stop] start and end, and their classes; returns how many there are."""
-    count = 0
-    i = start
-    while True:
-        i, kind = token_start(data, i, stop, classes)
-        if kind == SEPARATOR:
-            return count
-        starts[count] = i
-        i = token_end(data, i, stop, classes, kind, by_word)
-        ends[count] = i
-        kinds[count] = kind
-        count += 1
+    """Where the tokens of data[start:stop] start and end, and their classes; returns how many there are.
+
+    The arrays need 65 places more than there can be tokens.
+    """
+    done, _, _ = find_tokens(data, start, stop, classes, by_word, starts, ends, kinds, uint8(SEPARATOR))
+    return done

@@ -7,7 +7,7 @@ with the high bit of each byte that passes.
 from __future__ import annotations
 
 from llvmlite import ir
-from numba import njit, types, uint64
+from numba import int64, njit, types, uint64
 from numba.extending import intrinsic
 
 ONES = 0x0101010101010101
@@ -48,6 +48,62 @@ def _trailing_zeros(typing_context, word):  # type: ignore[no-untyped-def]
     return types.uint64(types.uint64), generate
 
 
+def _byte_test(test):  # type: ignore[no-untyped-def]
+    """An intrinsic (data, i) -> uint64 whose bit k says whether byte i + k passes; LLVM makes vector code of it."""
+
+    @intrinsic  # type: ignore[untyped-decorator]
+    def bits(typing_context, data, i):  # type: ignore[no-untyped-def]
+        def generate(context, builder, signature, args):  # type: ignore[no-untyped-def]
+            block = ir.VectorType(ir.IntType(8), 64)
+            data = context.make_array(signature.args[0])(context, builder, args[0]).data
+            loaded = builder.load(builder.bitcast(builder.gep(data, [args[1]]), block.as_pointer()))
+            loaded.align = 1
+
+            def constant(byte):  # type: ignore[no-untyped-def]
+                return ir.Constant(block, [byte] * 64)
+
+            def inside(bytes_, low, high):  # type: ignore[no-untyped-def]
+                return builder.icmp_unsigned("<=", builder.sub(bytes_, constant(low)), constant(high - low))
+
+            return builder.bitcast(test(builder, loaded, constant, inside), ir.IntType(64))
+
+        return types.uint64(data, types.intp), generate
+
+    return bits
+
+
+def _is_word(builder, block, constant, inside):  # type: ignore[no-untyped-def]
+    letter = inside(builder.or_(block, constant(0x20)), 0x61, 0x7A)
+    return builder.or_(builder.or_(letter, inside(block, 0x30, 0x39)), inside(block, 0x5F, 0x5F))
+
+
+def _is_visible(builder, block, constant, inside):  # type: ignore[no-untyped-def]
+    return builder.not_(builder.or_(inside(block, 9, 13), inside(block, 28, 32)))
+
+
+_word_bits = _byte_test(_is_word)
+_visible_bits = _byte_test(_is_visible)
+_high_bits = _byte_test(lambda builder, block, constant, inside: inside(block, 0x80, 0xFF))
+
+
+@njit(inline="always")
+def word_bits(data, i):  # type: ignore[no-untyped-def]
+    """Which of 64 bytes from place `i` are ASCII letters, digits or underscores: bit k for byte i + k."""
+    return _word_bits(data, i)
+
+
+@njit(inline="always")
+def visible_bits(data, i):  # type: ignore[no-untyped-def]
+    """Which of 64 bytes from place `i` are no ASCII white space."""
+    return _visible_bits(data, i)
+
+
+@njit(inline="always")
+def high_bits(data, i):  # type: ignore[no-untyped-def]
+    """Which of 64 bytes from place `i` are beyond ASCII."""
+    return _high_bits(data, i)
+
+
 @njit(inline="always")
 def load64(data, i):  # type: ignore[no-untyped-def]
     """Eight bytes of a uint8 array from place `i` as one uint64."""
@@ -61,9 +117,15 @@ def store64(data, i, word):  # type: ignore[no-untyped-def]
 
 
 @njit(inline="always")
-def first_byte(test):  # type: ignore[no-untyped-def]
-    """Place (0-7) of the first byte that passed a test that some byte passed."""
-    return _trailing_zeros(uint64(test)) >> uint64(3)
+def trailing_zeros(word):  # type: ignore[no-untyped-def]
+    """Place of the lowest bit that is set; 64 if none is."""
+    return int64(_trailing_zeros(uint64(word)))
+
+
+@njit(inline="always")
+def low_bits(count):  # type: ignore[no-untyped-def]
+    """A word whose `count` (0-64) lowest bits are set."""
+    return uint64(0) if count == 0 else uint64(0xFFFFFFFFFFFFFFFF) >> uint64(64 - count)
 
 
 @njit(inline="always")

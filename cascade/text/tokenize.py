@@ -103,8 +103,8 @@ def spans(text: str, rule: Rule) -> list[tuple[str, int]]:
 
     raw = encode(text)
     data = np.frombuffer(raw + bytes(PAD), np.uint8)
-    starts, ends = np.empty((2, len(raw) + 1), np.int64)
-    kinds = np.empty(len(raw) + 1, np.uint8)
+    starts, ends = np.empty((2, len(raw) + 65), np.int64)
+    kinds = np.empty(len(raw) + 65, np.uint8)
     table = ascii_classes(rule) if raw.isascii() else classes(rule)
     count = token_spans(data, 0, len(raw), table, rule != "whitespace", starts, ends, kinds)
     found = []
