@@ -6,6 +6,7 @@ What a stage does with them (which bands, which distance) is decided in the stag
 from __future__ import annotations
 
 import math
+from functools import cache, lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -17,9 +18,14 @@ def binomial(n: int, p: float) -> npt.NDArray[np.float64]:
         mass = np.zeros(n + 1)
         mass[0 if p <= 0.0 else n] = 1.0
         return mass
-    logs = [math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1) for k in range(n + 1)]
+    log = _log_factorials(1 << n.bit_length())[: n + 1]
     k = np.arange(n + 1)
-    return np.asarray(np.exp(np.array(logs) + k * math.log(p) + (n - k) * math.log1p(-p)), np.float64)
+    return np.asarray(np.exp(log[n] - log - log[::-1] + k * math.log(p) + (n - k) * math.log1p(-p)), np.float64)
+
+
+@cache
+def _log_factorials(count: int) -> npt.NDArray[np.float64]:
+    return np.array([math.lgamma(i + 1) for i in range(count)])
 
 
 def at_most(k: int, n: int, p: float) -> float:
@@ -27,6 +33,7 @@ def at_most(k: int, n: int, p: float) -> float:
     return min(1.0, math.fsum(binomial(n, p)[: max(0, k + 1)]))
 
 
+@lru_cache(maxsize=8192)
 def at_least(k: int, n: int, p: float) -> float:
     """P(X >= k) of a binomial variable of n trials with success probability `p`."""
     return min(1.0, math.fsum(binomial(n, p)[max(0, k) :]))
