@@ -121,11 +121,32 @@ def copy(source: Source, start: npt.NDArray[np.int64], stop: npt.NDArray[np.int6
 
     A line feed is added where the last row has none.
     """
-    first_of_run = np.concatenate(([True], start[1:] != stop[:-1]))[: len(start)]
-    begins = start[first_of_run]
-    ends = stop[np.concatenate((first_of_run[1:], [True]))[: len(stop)]]
-    done, place, last = 0, 0, b"\n"
-    with reading(source) as stream, writing(path, source.compression) as out:
+    last = b"\n"
+    with writing(path, source.compression) as out:
+        for block in chosen(source, start, stop):
+            out.write(block)
+            last = block[-1:]
+        if last != b"\n":
+            out.write(b"\n")
+
+
+def rows_at(source: Source, start: npt.NDArray[np.int64], stop: npt.NDArray[np.int64]) -> Iterator[dict[str, object]]:
+    """The rows at start[i]:stop[i] (bytes, ascending) of `source` as mappings, integers exact."""
+    rest = b""
+    for block in chosen(source, start, stop):
+        *rows, rest = (rest + block).split(b"\n")
+        yield from map(jsontext.loads, rows)
+    if rest:
+        yield jsontext.loads(rest)
+
+
+def chosen(source: Source, start: npt.NDArray[np.int64], stop: npt.NDArray[np.int64]) -> Iterator[bytes]:
+    """The bytes at start[i]:stop[i] (ascending, apart) of `source`, in blocks, none of them empty."""
+    opens = np.concatenate(([True], start[1:] != stop[:-1]))[: len(start)]
+    begins = start[opens]
+    ends = stop[np.concatenate((opens[1:], [True]))[: len(stop)]]
+    done, place = 0, 0
+    with reading(source) as stream:
         while done < len(begins):
             block = memoryview(stream.read(BATCH))
             if not block:
@@ -134,10 +155,7 @@ def copy(source: Source, start: npt.NDArray[np.int64], stop: npt.NDArray[np.int6
             reached = int(np.searchsorted(begins, after))
             left = np.maximum(begins[done:reached] - place, 0).tolist()
             right = np.minimum(ends[done:reached] - place, len(block)).tolist()
-            kept = b"".join([block[i:j] for i, j in zip(left, right, strict=True)])
-            out.write(kept)
-            last = kept[-1:] or last
+            if left:
+                yield b"".join([block[i:j] for i, j in zip(left, right, strict=True)])
             done = int(np.searchsorted(ends, after, side="right"))
             place = after
-        if last != b"\n":
-            out.write(b"\n")

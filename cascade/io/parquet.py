@@ -46,21 +46,35 @@ def read(source: Source, wanted: InputFields) -> Iterator[DocumentBatch]:
 def copy(source: Source, rows: npt.NDArray[np.int64], path: Path) -> None:
     """Writes the rows (0-based, ascending) of `source` to `path`: schema, metadata, row groups and codecs stay."""
     with _opened(source) as file, _writing(file, path) as out:
-        first = 0
-        for group in range(file.num_row_groups):
-            end = first + file.metadata.row_group(group).num_rows
-            low, high = np.searchsorted(rows, (first, end))
-            if low == high:
-                first = end
-                continue
-            held: list[pa.RecordBatch] = []
+        held: list[pa.RecordBatch] = []
+        last = 0
+        for group, batch in _chosen(source, file, rows):
+            if group != last or sum(b.nbytes for b in held) >= GROUP:
+                _write(out, held)
+            held.append(batch)
+            last = group
+        _write(out, held)
+
+
+def rows_at(source: Source, rows: npt.NDArray[np.int64]) -> Iterator[dict[str, object]]:
+    """The rows (0-based, ascending) of `source` as mappings of Python values."""
+    with _opened(source) as file:
+        for _, batch in _chosen(source, file, rows):
+            yield from batch.to_pylist()
+
+
+def _chosen(source: Source, file: pq.ParquetFile, rows: npt.NDArray[np.int64]) -> Iterator[tuple[int, pa.RecordBatch]]:
+    """The rows (0-based, ascending), each batch with its row group; groups that hold none are not read."""
+    first = 0
+    for group in range(file.num_row_groups):
+        end = first + file.metadata.row_group(group).num_rows
+        if np.searchsorted(rows, first) < np.searchsorted(rows, end):
             for batch in _batches(source, file, group, None):
                 low, high = np.searchsorted(rows, (first, first + batch.num_rows))
-                held += _chosen(batch, rows[low:high] - first)
+                for part in _parts(batch, rows[low:high] - first):
+                    yield group, part
                 first += batch.num_rows
-                if sum(b.nbytes for b in held) >= GROUP:
-                    _write(out, held)
-            _write(out, held)
+        first = end
 
 
 @contextmanager
@@ -255,7 +269,7 @@ def _writing(file: pq.ParquetFile, path: Path) -> Iterator[pq.ParquetWriter]:
         yield writer
 
 
-def _chosen(batch: pa.RecordBatch, rows: npt.NDArray[np.int64]) -> list[pa.RecordBatch]:
+def _parts(batch: pa.RecordBatch, rows: npt.NDArray[np.int64]) -> list[pa.RecordBatch]:
     """The rows (ascending) of a batch."""
     import pyarrow as pa
 

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
 
 from cascade.errors import InputError
 from cascade.io import jsonl
@@ -10,7 +14,16 @@ from cascade.io.documents import DocumentBatch, InputFields, Rejected, Source
 from cascade.io.row import MOST_NAMES, listed
 from cascade.io.sources import find_inputs
 
-__all__ = ["DocumentBatch", "InputFields", "Rejected", "Source", "find_inputs", "read_all", "read_documents"]
+__all__ = [
+    "DocumentBatch",
+    "InputFields",
+    "Rejected",
+    "Source",
+    "find_inputs",
+    "read_all",
+    "read_documents",
+    "read_rows",
+]
 
 
 def read_documents(source: Source, wanted: InputFields) -> Iterator[DocumentBatch]:
@@ -23,6 +36,18 @@ def read_documents(source: Source, wanted: InputFields) -> Iterator[DocumentBatc
 
         return parquet.read(source, wanted)
     return jsonl.read(source, wanted)
+
+
+def read_rows(source: Source, start: npt.NDArray[np.int64], stop: npt.NDArray[np.int64]) -> Iterator[dict[str, Any]]:
+    """Rows of `source` in full, as mappings; `start` and `stop` int64[n], ascending, as the reader gave them.
+
+    Raises InputError: the file has changed meanwhile, or cannot be read any more.
+    """
+    if source.format == "parquet":
+        from cascade.io import parquet
+
+        return parquet.rows_at(source, start)
+    return jsonl.rows_at(source, start, stop)
 
 
 def read_all(sources: Sequence[Source], wanted: InputFields) -> Iterator[DocumentBatch]:
