@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from cascade.text.normalize import Normalize as Normalize
     from cascade.text.normalize import normalize as normalize
     from cascade.text.shingle import TokenShingler as TokenShingler
-    from cascade.text.shingle import shingle_hashes as shingle_hashes
+    from cascade.text.single import shingle_hashes as shingle_hashes
     from cascade.text.tokenize import word_tokens as word_tokens
 
 _HOMES = {
@@ -71,7 +71,8 @@ _HOMES = {
     "cascade.stage": ("Facts", "Keys", "Predicate", "Shingler", "Stage"),
     "cascade.text.buffer": ("Shingles", "TextBuffer"),
     "cascade.text.normalize": ("Normalize", "normalize"),
-    "cascade.text.shingle": ("TokenShingler", "shingle_hashes"),
+    "cascade.text.shingle": ("TokenShingler",),
+    "cascade.text.single": ("shingle_hashes",),
     "cascade.text.tokenize": ("word_tokens",),
 }  # fmt: skip
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
