@@ -1,0 +1,177 @@
+"""The commands and their options. Each imports what it needs when it runs, so that --help is quick."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from cascade.cli.outcome import USAGE, Group, say
+
+app = typer.Typer(
+    cls=Group,
+    help="Finds and removes near-duplicate texts with a chain of ever more exact stages, described by a YAML file.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+ConfigSource = Annotated[
+    str, typer.Argument(metavar="CONFIG", help="a YAML file, or the name of a preset", show_default=False)
+]
+Changes = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="PATH=VALUE", help="change an option, e.g. stages.minhash.bands=24 or shingle.n=3"),
+]
+Out = Annotated[Path, typer.Option("--out", "-o", metavar="OUT", help="folder for the results", show_default=False)]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="replace OUT if it holds something")]
+Workers = Annotated[int | None, typer.Option("--workers", metavar="N", min=1, help="threads (default: all cores)")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="no progress and no summary")]
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        print(f"cascade {version('cascade-dedup')}")
+        raise typer.Exit()
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="show the version and exit")
+    ] = False,
+) -> None:
+    pass
+
+
+@app.command()
+def run(
+    config: ConfigSource,
+    inputs: Annotated[
+        list[str], typer.Argument(metavar="INPUT...", help="files, folders or globs", show_default=False)
+    ],
+    out: Out,
+    workers: Workers = None,
+    overwrite: Overwrite = False,
+    strict: Annotated[bool, typer.Option("--strict", help="stop at the first row that cannot be used")] = False,
+    changes: Changes = None,
+    quiet: Quiet = False,
+) -> None:
+    """Clean INPUT into the folder OUT: kept rows, removed and rejected ones, and a report."""
+    from cascade.cli.progress import progress_for
+    from cascade.cli.summary import summary_lines
+    from cascade.config import load_config, warnings
+    from cascade.run import run_files
+
+    loaded = load_config(config, changes or [])
+    with progress_for(sys.stderr, quiet) as progress:
+        report = run_files(loaded, inputs, out, workers=workers, overwrite=overwrite, strict=strict, progress=progress)
+    notes = [*warnings(loaded, report.counts["read"]), *report.warnings]
+    if quiet:
+        say(*(f"warning: {note}" for note in notes))
+    else:
+        print("\n".join(summary_lines(report, notes)))
+
+
+@app.command()
+def check(config: ConfigSource, changes: Changes = None) -> None:
+    """Tell everything that is wrong with CONFIG (exit 2), or show its plan."""
+    from cascade.config import load_config, warnings
+    from cascade.config.advice import ASSUMED_DOCUMENTS
+    from cascade.errors import StageError
+    from cascade.plan import SCAN_LIMIT, make_plan
+
+    loaded = load_config(config, changes or [])
+    notes = warnings(loaded, None)
+    try:
+        plan = make_plan(loaded, ASSUMED_DOCUMENTS)
+    except StageError as large:
+        try:
+            plan = make_plan(loaded, SCAN_LIMIT)
+        except StageError as error:  # wrong at any size: an `auto` that nothing settles
+            say(f"{config}: {error}")
+            raise SystemExit(USAGE) from None
+        notes.append(f"with {ASSUMED_DOCUMENTS:,} documents: {large}")
+    print(f"{config} is valid. The number of documents is not known; for {plan.documents:,} the plan is:")
+    _print_plan(plan.lines(), notes)
+
+
+@app.command()
+def plan(
+    config: ConfigSource,
+    inputs: Annotated[
+        list[str] | None, typer.Argument(metavar="[INPUT...]", help="files whose documents are counted")
+    ] = None,
+    documents: Annotated[
+        int | None, typer.Option("--documents", metavar="N", min=0, help="plan for so many documents")
+    ] = None,
+    changes: Changes = None,
+) -> None:
+    """Explain who proposes pairs, who filters them, in what order, with what recall and at what cost."""
+    from cascade.config import load_config, warnings
+    from cascade.config.advice import ASSUMED_DOCUMENTS
+    from cascade.plan import make_plan
+
+    if inputs and documents is not None:
+        raise typer.BadParameter("give INPUT or --documents, not both")
+    loaded = load_config(config, changes or [])
+    if inputs:
+        from cascade.io.documents import InputFields
+        from cascade.io.read import find_inputs, read_all
+
+        fields = InputFields(loaded.input.text, loaded.input.id)
+        documents = sum(len(batch.texts) for batch in read_all(find_inputs(inputs), fields))
+    elif documents is None:
+        documents = ASSUMED_DOCUMENTS
+        print("The number of documents is not known (give INPUT or --documents).")
+    _print_plan(make_plan(loaded, documents).lines(), warnings(loaded, documents))
+
+
+def _print_plan(lines: list[str], notes: list[str]) -> None:
+    print("\n".join([*lines, *(f"warning: {note}" for note in notes)]))
+
+
+@app.command()
+def stages() -> None:
+    """List every installed stage and shingler with its options."""
+    from cascade.cli.listing import stage_lines
+
+    print("\n".join(stage_lines()))
+
+
+@app.command()
+def presets() -> None:
+    """List the configs that come with the package."""
+    from cascade.cli.listing import preset_lines
+
+    print("\n".join(preset_lines()))
+
+
+@app.command()
+def schema() -> None:
+    """Print the JSON Schema of a config, for editors."""
+    import json
+
+    from cascade.config import json_schema
+
+    print(json.dumps(json_schema(), indent=2, ensure_ascii=False))
+
+
+@app.command()
+def demo(
+    out: Out,
+    overwrite: Overwrite = False,
+    workers: Workers = None,
+    changes: Changes = None,
+) -> None:
+    """Clean a small sample corpus with the default config and show what was removed and why."""
+    from cascade.cli.demo import run_demo
+
+    for line in run_demo(out, overwrite=overwrite, workers=workers, changes=changes or []):
+        print(line)
