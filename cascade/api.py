@@ -1,4 +1,4 @@
-"""cascade as a library: `dedupe` takes texts, rows, tables, frames or paths, and gives back what was decided and why."""
+"""cascade as a library: `dedupe` takes texts, rows, tables, frames or paths, and says what was decided and why."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Result:
 
     @cached_property
     def kept(self) -> Any:
-        """The kept part of what was given, in its order and of its kind: list, table or frame; for paths, their rows."""
+        """The kept part of what was given, in its order and of its kind: list, table, frame; for paths, rows."""
         return self.given.select(self.outcome.kept)
 
     @cached_property
@@ -97,7 +97,7 @@ class Result:
             )
 
     def to_table(self) -> pa.Table:
-        """One row for each document: row, id (as text), kept, kept_id, kept_row, reason, and a column for each score."""
+        """One row for each document: row, id (as text), kept, kept_id, kept_row, reason, a column for each score."""
         import pyarrow as pa
 
         outcome = self.outcome
@@ -127,9 +127,10 @@ def dedupe(
 ) -> Result:
     """Finds near-duplicates in `data` and says which documents to keep.
 
-    `data`: an iterable of texts or of mappings (`input.text` and `input.id` name their fields), a pyarrow Table, a pandas or
-    polars frame (anything with the Arrow C stream), or one or several paths (a str alone, or pathlib.Path). `config`: a
-    YAML file, the name of a preset, a mapping or a Config; `set` holds overrides such as "stages.minhash.bands=24".
+    `data`: an iterable of texts or of mappings (`input.text` and `input.id` name their fields), a pyarrow Table, a pandas
+    or polars frame (anything with the Arrow C stream), or one or several paths (a str alone, or pathlib.Path).
+    `config`: a YAML file, the name of a preset, a mapping or a Config; `set` holds overrides such as
+    "stages.minhash.bands=24".
     Nothing is written. Raises ConfigError, InputError, StageError.
     """
     loaded = load_config(config, set)

@@ -38,7 +38,7 @@ class Candidates(Protocol):
         """The pairs of `docs` with kept documents >= low."""
 
     def across(self, roots: Callable[[], Rows], kept: npt.NDArray[np.bool_]) -> Iterator[PairArrays]:
-        """Pairs of documents with different roots that are not both `kept`; roots() is asked anew as pairs are joined."""
+        """Pairs of documents with different roots, not both `kept`; roots() is asked anew as pairs are joined."""
 
 
 @dataclass
@@ -150,7 +150,7 @@ Scan = Callable[[Rows, Rows], PairArrays]
 
 @dataclass
 class ScanCandidates:
-    """All pairs, for when no stage offers keys. `scan` narrows them; `scan_pairs` is how many it may look at at once."""
+    """All pairs, for when no stage offers keys. `scan` narrows them, looking at `scan_pairs` of them at a time."""
 
     documents: int
     scan: Scan

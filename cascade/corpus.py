@@ -116,7 +116,7 @@ def digests(texts: TextBuffer) -> npt.NDArray[np.uint64]:
     """xxh3-128 of each text as uint64[n, 2]."""
     from xxhash import xxh3_128_digest
 
-    data = memoryview(texts.data)
+    data = memoryview(texts.data.data)
     ends = texts.offsets.tolist()
     joined = b"".join([xxh3_128_digest(data[ends[i] : ends[i + 1]]) for i in range(len(texts))])
     return np.frombuffer(joined, np.uint64).reshape(-1, 2)

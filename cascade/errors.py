@@ -1,11 +1,11 @@
 """The exceptions that cascade raises for what a user can mend. What is not among them is a bug.
 
-    CascadeError
-    ├── ConfigError         the YAML or an option is wrong: every problem at once, each with path and line
-    ├── InputError          a file cannot be read or its content is not what was announced
-    ├── OutputError         the result cannot be written where it was asked for
-    ├── StageError          a stage cannot do what the plan asks of it on this corpus
-    └── BackendUnavailable  a device or an optional package is asked for and is not there
+CascadeError
+├── ConfigError         the YAML or an option is wrong: every problem at once, each with path and line
+├── InputError          a file cannot be read or its content is not what was announced
+├── OutputError         the result cannot be written where it was asked for
+├── StageError          a stage cannot do what the plan asks of it on this corpus
+└── BackendUnavailable  a device or an optional package is asked for and is not there
 """
 
 from __future__ import annotations

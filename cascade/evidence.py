@@ -37,7 +37,7 @@ def removed_rows(corpus: Corpus, outcome: Outcome, config: Config, names: Sequen
     for row in np.flatnonzero(outcome.keeper >= 0).tolist():
         keeper = int(outcome.keeper[row])
         exact = bool(outcome.exact[row])
-        line = {
+        line: dict[str, Any] = {
             "id": raw_id(corpus, row),
             "kept_id": raw_id(corpus, keeper),
             "reason": "exact" if exact else "near",

@@ -1,4 +1,4 @@
-"""What a library user may hand over: lists, tables, frames, paths. Each becomes a corpus, and gives back its kept part."""
+"""What a library user may hand over: lists, tables, frames, paths. Each becomes a corpus and gives back its part."""
 
 from __future__ import annotations
 
@@ -28,7 +28,8 @@ ROWS_AT_ONCE = 8192
 class Given(Protocol):
     """What was given. `position` int64[documents]: where each document of the corpus stands in it."""
 
-    position: Rows
+    @property
+    def position(self) -> Rows: ...
 
     def select(self, kept: npt.NDArray[np.bool_]) -> Any:
         """The part whose documents are kept (bool[documents]), of the kind that was given."""
@@ -79,9 +80,7 @@ class GivenFiles:
         return rows
 
 
-def given_by(
-    data: Any, config: Config, workers: int, progress: Progress
-) -> tuple[Given, Corpus, list[Rejected]]:
+def given_by(data: Any, config: Config, workers: int, progress: Progress) -> tuple[Given, Corpus, list[Rejected]]:
     """The corpus of what a user has handed over, and the rows that could not be used."""
     paths = _paths(data)
     if paths is not None:
@@ -125,7 +124,9 @@ def _list_rows(rows: Sequence[Any], config: Config) -> Iterator[Row]:
     for number, row in enumerate(rows):
         if isinstance(row, Mapping):
             if config.input.text not in row:
-                missing = InputError(f"row {number} has no field {config.input.text!r}; it has: {', '.join(map(str, row))}")
+                missing = InputError(
+                    f"row {number} has no field {config.input.text!r}; it has: {', '.join(map(str, row))}"
+                )
                 yield missing, number, [None] * len(fields)
             else:
                 yield row[config.input.text], row.get(config.input.id, number), [row.get(f) for f in fields]

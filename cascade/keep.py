@@ -89,7 +89,7 @@ def collapse(corpus: Corpus, order: Rows) -> tuple[Rows, Rows]:
 
 def _match(corpus: Corpus, rows: list[int], twin_of: Rows) -> None:
     """Marks the twins among rows of one digest, which come in keep order."""
-    data, ends = memoryview(corpus.texts.data), corpus.texts.offsets
+    data, ends = memoryview(corpus.texts.data.data), corpus.texts.offsets
     text = {row: data[ends[row] : ends[row + 1]] for row in rows}
     stands: list[int] = []
     for row in rows:

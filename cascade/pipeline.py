@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from time import perf_counter
 from typing import Any
 
@@ -169,9 +170,8 @@ def enumerate_with(plan: Plan, columns: dict[str, Columns], documents: int) -> C
         return bucket_candidates(keys)
     for planned in plan.stages:
         if planned.predicate.bounded_hamming:
-            mine = columns[planned.stage.name]
-            scan = planned.predicate.scan
-            return ScanCandidates(documents, lambda left, right: scan(mine, left, right), SCAN_PAIRS_AT_ONCE)
+            scan = partial(planned.predicate.scan, columns[planned.stage.name])
+            return ScanCandidates(documents, scan, SCAN_PAIRS_AT_ONCE)
     return ScanCandidates(documents, all_pairs)
 
 
@@ -216,7 +216,9 @@ class Cascade:
             pairs = self._ask(last, pairs)
             tally.pairs_in, tally.pairs_out = seen
             if len(pairs) != before:
-                raise StageError(f"stage {last.stage.name} says that its keys decide, and refused a pair that shares one")
+                raise StageError(
+                    f"stage {last.stage.name} says that its keys decide, and refused a pair that shares one"
+                )
         self.progress.advance("pairs", len(left))
         return pairs
 
@@ -258,7 +260,7 @@ def outcome(
     clock: Clock,
     warnings: list[str],
 ) -> Outcome:
-    """From the numbering of the stages (keep order, one of each text) back to rows; twins share their stand-in's fate."""
+    """From the numbers that the stages use (keep order, one of each text) back to rows; twins share one fate."""
     keeper = np.full(len(corpus), -1, np.int64)
     via = np.full(len(corpus), -1, np.int64)
     removed = resolution.keeper >= 0

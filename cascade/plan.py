@@ -111,8 +111,8 @@ def make_plan(
 ) -> Plan:
     """Binds every stage and decides who enumerates: the first, in the config's order, that offers keys.
 
-    `summaries` holds, by stage name, what `observe` gave. Raises StageError where no stage offers keys and there are too
-    many documents for all pairs.
+    `summaries` holds, by stage name, what `observe` gave. Raises StageError where no stage offers keys and there are
+    too many documents for all pairs.
     """
     confirm = config.confirm_jaccard
     bound: list[tuple[Stage, Predicate]] = []

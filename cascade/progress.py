@@ -9,7 +9,7 @@ class Progress(Protocol):
     """Hears of the steps of a run: read, observe, columns, pairs, write. All calls come from one thread."""
 
     def start(self, step: str, total: int | None) -> None:
-        """A step begins; `total` is the number of documents, None where it is not known (or where pairs are counted)."""
+        """A step begins; `total` is the number of documents, None where it is not known or where pairs count."""
 
     def advance(self, step: str, documents: int) -> None:
         """So many more documents (in the step `pairs`: candidate pairs) are done."""

@@ -30,11 +30,9 @@ class Resolution:
 
 
 def resolve(documents: int, candidates: Candidates, confirm: Confirm, *, clusters: str, every_pair: bool) -> Resolution:
-    """Decides about `documents` documents. `clusters` is "star" or "components"; `every_pair` evaluates all candidates."""
+    """Decides about documents 0 … documents - 1. `clusters`: "star" or "components"; `every_pair`: evaluate them all."""
     if every_pair:
-        pairs = join(
-            [confirm(*found) for found in candidates.among(np.arange(documents, dtype=np.int64))]
-        )
+        pairs = join([confirm(*found) for found in candidates.among(np.arange(documents, dtype=np.int64))])
         keeper = _star_of(documents, pairs)
     else:
         keeper, pairs = star(documents, candidates, confirm)

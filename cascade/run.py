@@ -128,7 +128,9 @@ def repeated_ids(corpus: Corpus) -> list[str]:
     if not same.any():
         return []
     example = corpus.ids[int(order[1:][same].min())]
-    return [f"{int(same.sum()):,} rows repeat the id of another row, {example} for example; rows are decided about, not ids"]
+    return [
+        f"{int(same.sum()):,} rows repeat the id of another row, {example} for example; rows are decided about, not ids"
+    ]
 
 
 def write_result(
@@ -174,9 +176,7 @@ def describe(
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return {
         "counts": dict(report.counts),
-        "inputs": [
-            {"source": s.name, "documents": int(read[i]), "kept": int(kept[i])} for i, s in enumerate(sources)
-        ],
+        "inputs": [{"source": s.name, "documents": int(read[i]), "kept": int(kept[i])} for i, s in enumerate(sources)],
         "stages": [asdict(s) for s in report.stages],
         "plan": list(outcome.plan),
         "warnings": list(report.warnings),

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import BaseModel, ConfigDict, Field
 
-from cascade.pairs import Accepted, Pairs, Rows
+from cascade.pairs import Accepted, Pairs
 from cascade.text.buffer import Shingles, TextBuffer
 
 TOLERANCE = 1e-9
@@ -108,7 +108,7 @@ class Keys:
     """Blocking keys: two documents can only be accepted if they share at least one.
 
     Fixed width: `values` is uint64[documents, tables], a key meets only keys of its own column. Variable width:
-    `values` is uint64[total] with `indptr` int64[documents + 1]. `alive` (bool[documents]) masks documents without keys.
+    `values` is uint64[total] with `indptr` int64[documents + 1]. `alive` (bool[documents]) tells who has keys at all.
     """
 
     values: npt.NDArray[np.uint64]

@@ -15,7 +15,24 @@ from cascade.pairs import Pairs
 from cascade.plan import make_plan
 from cascade.view import CorpusView
 
-WORDS = ["red", "blue", "green", "yellow", "le", "chat", "noir", "猫", "黑", "色", "кот", "ไก่", "!!", "", "한국어", "ねこ"]
+WORDS = [
+    "red",
+    "blue",
+    "green",
+    "yellow",
+    "le",
+    "chat",
+    "noir",
+    "猫",
+    "黑",
+    "色",
+    "кот",
+    "ไก่",
+    "!!",
+    "",
+    "한국어",
+    "ねこ",
+]
 STAGES = {
     "simhash_far": {"use": "simhash", "name": "simhash_far", "max_hamming": 20},
     "simhash_near": {"use": "simhash", "name": "simhash_near", "max_hamming": 5, "weights": "count"},
@@ -31,7 +48,8 @@ STAGES = {
 }  # fmt: skip
 
 texts = st.lists(st.lists(st.sampled_from(WORDS), max_size=12).map(" ".join), max_size=24)
-corpora = st.builds(lambda some, again: some + [some[i % len(some)] for i in again if some], texts, st.lists(st.integers(0, 23), max_size=6))  # fmt: skip
+again = st.lists(st.integers(0, 23), max_size=6)
+corpora = st.builds(lambda some, again: some + [some[i % len(some)] for i in again if some], texts, again)
 
 
 def config(stages, **resolve):
@@ -88,7 +106,9 @@ def test_collapsing_equal_texts_first_changes_no_decision_among_texts_with_shing
     assert [(d.row, d.kept_row) for d in both[0].removed] == [(d.row, d.kept_row) for d in both[1].removed]
 
 
-@pytest.mark.parametrize("chosen", [["minhash", "jaccard"], ["simhash_near", "jaccard"], ["jaccard"], ["edit_distance"]])
+@pytest.mark.parametrize(
+    "chosen", [["minhash", "jaccard"], ["simhash_near", "jaccard"], ["jaccard"], ["edit_distance"]]
+)
 @pytest.mark.parametrize("clusters", ["star", "components"])
 @given(corpus=corpora)
 @settings(deadline=None, max_examples=25)

@@ -26,7 +26,9 @@ def lines(path: Path) -> list[dict]:
 def result_bytes(out: Path) -> dict[str, bytes]:
     """Everything a run has written but report.json, by relative path."""
     return {
-        str(p.relative_to(out)): p.read_bytes() for p in sorted(out.rglob("*")) if p.is_file() and p.name != "report.json"
+        str(p.relative_to(out)): p.read_bytes()
+        for p in sorted(out.rglob("*"))
+        if p.is_file() and p.name != "report.json"
     }
 
 
@@ -83,11 +85,11 @@ def test_the_same_decisions_for_one_file_or_seven(tmp_path, clusters):
     run_files(config, [tmp_path / "parts"], tmp_path / "seven")
     kept = b"".join((tmp_path / "seven" / "kept" / f"p{part}.jsonl").read_bytes() for part in range(7))
     assert kept == (tmp_path / "one" / "kept.jsonl").read_bytes()
-    removed = [
-        [{k: v for k, v in row.items() if k in ("id", "kept_id", "reason", "scores", "via")} for row in lines(out / "removed.jsonl")]
-        for out in (tmp_path / "one", tmp_path / "seven")
-    ]  # fmt: skip
-    assert removed[0] == removed[1]
+    fields = ("id", "kept_id", "reason", "scores", "via")
+    one, seven = (
+        [{k: row.get(k) for k in fields} for row in lines(tmp_path / out / "removed.jsonl")] for out in ("one", "seven")
+    )
+    assert one == seven
 
 
 def test_the_filled_config_reproduces_the_run(tmp_path):
@@ -100,7 +102,12 @@ def test_the_filled_config_reproduces_the_run(tmp_path):
 
 @pytest.mark.parametrize("preset", sorted(preset_names()))
 def test_every_preset_runs(tmp_path, preset):
-    texts = [*corpora.mixed(120, seed=6), "Where is the station?", "Where is the station ?", "今天天气很好，我们去公园吧。"]
+    texts = [
+        *corpora.mixed(120, seed=6),
+        "Where is the station?",
+        "Where is the station ?",
+        "今天天气很好，我们去公园吧。",
+    ]
     source = corpora.write(tmp_path / "in.jsonl", texts)
     report = run_files(load_config(preset), [source], tmp_path / "out")
     assert report.counts["read"] == len(texts)
@@ -141,8 +148,11 @@ def test_components_name_the_pair_that_joined():
     rows = [{"id": f"d{i}", "text": text} for i, text in enumerate(chain)]
     result = dedupe([*rows, {"id": "twin", "text": chain[3].upper()}], config)
     assert [(d.id, d.kept_id, d.via) for d in result.removed] == [
-        ("d1", "d0", ("d0", "d1")), ("d2", "d0", ("d1", "d2")), ("d3", "d0", ("d2", "d3")), ("twin", "d0", ("d2", "twin")),
-    ]  # fmt: skip
+        ("d1", "d0", ("d0", "d1")),
+        ("d2", "d0", ("d1", "d2")),
+        ("d3", "d0", ("d2", "d3")),
+        ("twin", "d0", ("d2", "twin")),
+    ]
 
 
 KEEP = [
@@ -167,7 +177,9 @@ def test_keep_policies(policy, kept):
     ]
     if policy in ("max:n", "min:n"):
         rows[3]["n"] = 4 if policy == "max:n" else "1"  # a text ranks after every number
-    result = dedupe(rows, {"shingle": {"n": 2}, "stages": [{"use": "jaccard", "min_jaccard": 0.9}], "resolve": {"keep": policy}})
+    result = dedupe(
+        rows, {"shingle": {"n": 2}, "stages": [{"use": "jaccard", "min_jaccard": 0.9}], "resolve": {"keep": policy}}
+    )
     assert result.kept_rows == kept
 
 
@@ -186,7 +198,8 @@ def test_too_many_documents_for_all_pairs():
     texts = [f"document number {i}" for i in range(20_001)]
     with pytest.raises(StageError, match=r"up to 20,000 documents, there are 20,001; add a stage that offers keys"):
         dedupe(texts, {"stages": [{"use": "jaccard", "min_jaccard": 0.9}]})
-    found = dedupe([*texts, texts[0] + "!"], {"stages": [{"use": "simhash", "max_hamming": 20}, {"use": "jaccard", "min_jaccard": 0.9}]})  # fmt: skip
+    stages = [{"use": "simhash", "max_hamming": 20}, {"use": "jaccard", "min_jaccard": 0.9}]
+    found = dedupe([*texts, texts[0] + "!"], {"stages": stages})
     assert [d.row for d in found.removed] == [20_001]
 
 

@@ -102,7 +102,9 @@ def test_a_verdict_depends_on_the_pair_alone(name):
     scores = dict(zip(together.index.tolist(), together.score.tolist(), strict=True))
     for i in range(len(pairs)):
         alone = predicate.filter(pairs.take(np.array([i])), columns, view)
-        assert dict.fromkeys(alone.index.tolist(), scores.get(i)) == dict.fromkeys([0] if i in scores else [], scores.get(i))
+        assert dict.fromkeys(alone.index.tolist(), scores.get(i)) == dict.fromkeys(
+            [0] if i in scores else [], scores.get(i)
+        )
         assert alone.score.tolist() == ([scores[i]] if i in scores else [])
 
 
@@ -141,7 +143,7 @@ def test_keys_are_shared_by_every_accepted_pair(name):
 
 @names
 def test_an_empty_corpus_is_no_problem(name):
-    _, predicate, columns, view = bound(name, texts=[])
+    _, predicate, columns, _ = bound(name, texts=[])
     assert columns == {}
     assert predicate.describe()
 
