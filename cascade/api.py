@@ -127,8 +127,8 @@ def dedupe(
 ) -> Result:
     """Finds near-duplicates in `data` and says which documents to keep.
 
-    `data`: an iterable of texts or of mappings (`input.text` and `input.id` name their fields), a pyarrow Table, a pandas
-    or polars frame (anything with the Arrow C stream), or one or several paths (a str alone, or pathlib.Path).
+    `data`: an iterable of texts or of mappings (`input.text` and `input.id` name their fields), a pyarrow Table, a
+    pandas or polars frame (anything with the Arrow C stream), or one or several paths (a str alone, or pathlib.Path).
     `config`: a YAML file, the name of a preset, a mapping or a Config; `set` holds overrides such as
     "stages.minhash.bands=24".
     Nothing is written. Raises ConfigError, InputError, StageError.

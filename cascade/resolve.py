@@ -30,7 +30,7 @@ class Resolution:
 
 
 def resolve(documents: int, candidates: Candidates, confirm: Confirm, *, clusters: str, every_pair: bool) -> Resolution:
-    """Decides about documents 0 … documents - 1. `clusters`: "star" or "components"; `every_pair`: evaluate them all."""
+    """Decides about documents 0 … documents - 1. `clusters`: "star" or "components"; `every_pair`: judge them all."""
     if every_pair:
         pairs = join([confirm(*found) for found in candidates.among(np.arange(documents, dtype=np.int64))])
         keeper = _star_of(documents, pairs)
