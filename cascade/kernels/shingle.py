@@ -6,78 +6,104 @@ class table is given, when it must cover more than ASCII.
 
 from __future__ import annotations
 
-import numpy as np
 from numba import int64, njit, uint8, uint32, uint64
 
-from cascade.kernels.hashing import GOLDEN, chain, fold, hash_bytes, mix64, multiplier, start_value
-from cascade.kernels.tokenize import CJK, SEPARATOR, find_tokens, is_ascii
-
-CHUNK = 4096
-"""Tokens that are found before they are hashed: few enough to stay in cache."""
+from cascade.kernels.hashing import GOLDEN, hash_bytes, mix64, multiplier, start_value
+from cascade.kernels.tokenize import CHUNK, CJK, SEPARATOR, find_tokens, is_ascii, token_room
 
 
 @njit(inline="always")
 def chain_in_place(out, start, count, n, first, odd):  # type: ignore[no-untyped-def]
     """Turns `count` token hashes at out[start:] into hashes of their n-grams; returns how many these are.
 
-    An n-gram needs no token before its own, so it may overwrite its first one. Fewer than n tokens make one shingle.
-    The length enters the start value: no sequence is hashed like the beginning of a longer one.
+    The hash of tokens t1 … tn is mix64(t1·B^(n-1) + … + tn + c), where B is odd and c depends on n: no sequence is hashed
+    like the beginning of a longer one. From one n-gram to the next it takes two multiplications, whatever n is. Token
+    hashes are as good as random, so a difference of them is a multiple of 2^k by a chance of 2^-k, and two n-grams
+    collide by one of about 2^-64. An n-gram needs no token before its own, so it may overwrite its first one.
+    Fewer than n tokens make one shingle.
     """
     if count == 0:
         return 0
     length = min(n, count)
-    begin = fold(first + uint64(length) * uint64(GOLDEN), odd)
-    made = count - length + 1
-    for i in range(start, start + made):
-        h = begin
-        for j in range(i, i + length):
-            h = chain(h, out[j], odd)
-        out[i] = mix64(h)
-    return made
+    extra = mix64(first + uint64(length) * uint64(GOLDEN))
+    power = uint64(1)
+    h = uint64(0)
+    for i in range(start, start + length):
+        h = h * odd + out[i]
+        power *= odd
+    for i in range(start, start + count - length):
+        gone = out[i] * power
+        out[i] = mix64(h + extra)
+        h = h * odd + (out[i + length] - gone)
+    out[start + count - length] = mix64(h + extra)
+    return count - length + 1
 
 
 @njit(nogil=True, cache=True)
-def token_shingles(data, offsets, classes, by_word, n, word_n, seed, out, indptr):  # type: ignore[no-untyped-def]
-    """N-grams of the tokens of each text. Tokens of class CJK that touch make segments of their own with n-grams of
-    length `n`; what is between such segments has n-grams of length `word_n`."""
+def token_shingles(data, offsets, classes, by_word, n, seed, out, indptr):  # type: ignore[no-untyped-def]
+    """N-grams of the tokens of each text."""
     first = start_value(seed)
     odd = multiplier(seed)
-    starts = np.empty(CHUNK, np.int64)
-    ends = np.empty(CHUNK, np.int64)
-    kinds = np.empty(CHUNK, np.uint8)
+    starts, ends, kinds = token_room(CHUNK)
     used = 0
     for d in range(offsets.shape[0] - 1):
         i = offsets[d]
         stop = offsets[d + 1]
         if classes.shape[0] <= 128 and not is_ascii(data, i, stop):
             return -1
-        segment = used  # where the hashes of the open segment start
-        inside = False  # is that a segment of CJK characters?
-        end = i
+        begin = used
         kind = uint8(SEPARATOR)
         while i < stop:
             done, i, kind = find_tokens(data, i, stop, classes, by_word, starts, ends, kinds, kind)
             if used + done > out.shape[0]:
                 return -1
             for t in range(done):
-                start = starts[t]
-                if (kinds[t] == CJK) != inside or (inside and start != end):
-                    used = segment + chain_in_place(out, segment, used - segment, n if inside else word_n, first, odd)
-                    segment = used
+                out[used + t] = hash_bytes(data, starts[t], ends[t], first, odd)
+            used += done
+            starts[0] = starts[done]
+        used = begin + chain_in_place(out, begin, used - begin, n, first, odd)
+        indptr[d + 1] = used
+    return used
+
+
+@njit(nogil=True, cache=True)
+def cjk_shingles(data, offsets, classes, n, word_n, seed, out, indptr):  # type: ignore[no-untyped-def]
+    """N-grams of length `n` inside runs of CJK tokens that touch, of length `word_n` between two such runs."""
+    first = start_value(seed)
+    odd = multiplier(seed)
+    starts, ends, kinds = token_room(CHUNK)
+    used = 0
+    for d in range(offsets.shape[0] - 1):
+        i = offsets[d]
+        stop = offsets[d + 1]
+        if classes.shape[0] <= 128 and not is_ascii(data, i, stop):
+            return -1
+        begin = used  # where the hashes of the open segment start
+        inside = False  # is that a run of CJK characters?
+        end = i
+        kind = uint8(SEPARATOR)
+        while i < stop:
+            done, i, kind = find_tokens(data, i, stop, classes, True, starts, ends, kinds, kind)
+            if used + done > out.shape[0]:
+                return -1
+            for t in range(done):
+                if (kinds[t] == CJK) != inside or (inside and starts[t] != end):
+                    used = begin + chain_in_place(out, begin, used - begin, n if inside else word_n, first, odd)
+                    begin = used
                     inside = kinds[t] == CJK
                 end = ends[t]
-                out[used] = hash_bytes(data, start, end, first, odd)
+                out[used] = hash_bytes(data, starts[t], end, first, odd)
                 used += 1
             starts[0] = starts[done]
             kinds[0] = kinds[done]
-        used = segment + chain_in_place(out, segment, used - segment, n if inside else word_n, first, odd)
+        used = begin + chain_in_place(out, begin, used - begin, n if inside else word_n, first, odd)
         indptr[d + 1] = used
     return used
 
 
 @njit(nogil=True, cache=True)
 def span_shingles(data, offsets, rows, n, seed, out, indptr):  # type: ignore[no-untyped-def]
-    """N-grams of given tokens: token i is data[offsets[i]:offsets[i + 1]], text d has tokens rows[d] … rows[d + 1] - 1."""
+    """N-grams of given tokens: token i is data[offsets[i]:offsets[i + 1]], text d has those from rows[d] to rows[d + 1]."""
     first = start_value(seed)
     odd = multiplier(seed)
     used = 0

@@ -1,13 +1,24 @@
-"""Finding the tokens of UTF-8 text by a class for each code point. The rules are data: the class table is not made here."""
+"""Finding the tokens of UTF-8 text by a class for each code point. The class table, which is the rule, is not made here."""
 
 from __future__ import annotations
 
+import numpy as np
 from numba import int64, njit, uint8, uint64
 
-from cascade.kernels.words import high_bits, load64, low_bits, trailing_zeros, visible_bits, word_bits
+from cascade.kernels.words import HIGH, high_bits, load64, low_bits, trailing_zeros, visible_bits, word_bits
 
 SEPARATOR, MARK, WORD, KATAKANA, HANGUL, SINGLE, CJK = range(7)
 """Classes: nothing; extends what is before it; three kinds of runs; a token by itself; one inside a run of its like."""
+
+
+CHUNK = 4096
+"""Tokens that are found before they are hashed: few enough to stay in cache."""
+
+
+@njit(inline="always")
+def token_room(count):  # type: ignore[no-untyped-def]
+    """Arrays for `count` tokens at a time: where they start and end, and their classes."""
+    return np.empty(count + 65, np.int64), np.empty(count + 65, np.int64), np.empty(count + 65, np.uint8)
 
 
 @njit(inline="always")
@@ -35,7 +46,7 @@ def find_tokens(data, i, stop, classes, by_word, starts, ends, kinds, kind):  # 
     """
     begun = 0 if kind == SEPARATOR else 1
     done = 0
-    full = starts.shape[0] - 64
+    full = starts.shape[0] - 65
     while i < stop and begun <= full:
         if data[i] < 128:
             size = min(64, stop - i)
@@ -93,17 +104,18 @@ def find_tokens(data, i, stop, classes, by_word, starts, ends, kinds, kind):  # 
 @njit(inline="always")
 def is_ascii(data, start, stop):  # type: ignore[no-untyped-def]
     """Whether data[start:stop] holds no byte beyond ASCII."""
-    seen = uint8(0)
-    for i in range(start, stop):
-        seen |= data[i]
-    return seen < 128
+    seen = uint64(0)
+    words = (stop - start) >> 3
+    for k in range(words):
+        seen |= load64(data, start + 8 * k)
+    start += 8 * words
+    seen |= load64(data, start) & low_bits(8 * (stop - start))
+    return seen & uint64(HIGH) == uint64(0)
 
 
 @njit(nogil=True, cache=True)
-def token_spans(data, start, stop, classes, by_word, starts, ends, kinds):  # type: ignore[no-untyped-def]
-    """Where the tokens of data[start:stop] start and end, and their classes; returns how many there are.
-
-    The arrays need 65 places more than there can be tokens.
-    """
+def token_spans(data, start, stop, classes, by_word):  # type: ignore[no-untyped-def]
+    """Where the tokens of data[start:stop] start and end (int64), and their classes (uint8)."""
+    starts, ends, kinds = token_room(stop - start)
     done, _, _ = find_tokens(data, start, stop, classes, by_word, starts, ends, kinds, uint8(SEPARATOR))
-    return done
+    return starts[:done], ends[:done], kinds[:done]

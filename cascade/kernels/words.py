@@ -1,7 +1,7 @@
-"""Eight bytes at a time: unaligned loads and stores, and tests on the bytes of a 64-bit word. No hashing, no text rules.
+"""Bytes many at a time: 64-bit words and blocks of 64 bytes, loaded, tested and mapped. No hashing, no text rules.
 
-`data` is a contiguous uint8 array with eight accessible bytes from place `i`; words are little-endian. A test answers
-with the high bit of each byte that passes.
+`data` and `out` are contiguous uint8 arrays that reach eight, or 64, bytes beyond the place given; words are little-endian.
+Blocks are written as LLVM vectors, of which every processor makes what it can.
 """
 
 from __future__ import annotations
@@ -10,9 +10,8 @@ from llvmlite import ir
 from numba import int64, njit, types, uint64
 from numba.extending import intrinsic
 
-ONES = 0x0101010101010101
 HIGH = 0x8080808080808080
-LOW7 = 0x7F7F7F7F7F7F7F7F
+BYTE, BLOCK = ir.IntType(8), ir.VectorType(ir.IntType(8), 64)
 
 
 def _place(context, builder, array_type, array, index, bits):  # type: ignore[no-untyped-def]
@@ -48,42 +47,90 @@ def _trailing_zeros(typing_context, word):  # type: ignore[no-untyped-def]
     return types.uint64(types.uint64), generate
 
 
+def _constant(byte):  # type: ignore[no-untyped-def]
+    return ir.Constant(BLOCK, [byte] * 64)
+
+
+def _inside(builder, block, low, high):  # type: ignore[no-untyped-def]
+    return builder.icmp_unsigned("<=", builder.sub(block, _constant(low)), _constant(high - low))
+
+
+def _any(builder, block, *ranges):  # type: ignore[no-untyped-def]
+    found = _inside(builder, block, *ranges[0])
+    for low, high in ranges[1:]:
+        found = builder.or_(found, _inside(builder, block, low, high))
+    return found
+
+
+def _load_block(context, builder, array_type, array, index):  # type: ignore[no-untyped-def]
+    data = context.make_array(array_type)(context, builder, array).data
+    block = builder.load(builder.bitcast(builder.gep(data, [index]), BLOCK.as_pointer()))
+    block.align = 1
+    return block
+
+
 def _byte_test(test):  # type: ignore[no-untyped-def]
-    """An intrinsic (data, i) -> uint64 whose bit k says whether byte i + k passes; LLVM makes vector code of it."""
+    """An intrinsic (data, i) -> uint64 whose bit k says whether byte i + k passes."""
 
     @intrinsic  # type: ignore[untyped-decorator]
     def bits(typing_context, data, i):  # type: ignore[no-untyped-def]
         def generate(context, builder, signature, args):  # type: ignore[no-untyped-def]
-            block = ir.VectorType(ir.IntType(8), 64)
-            data = context.make_array(signature.args[0])(context, builder, args[0]).data
-            loaded = builder.load(builder.bitcast(builder.gep(data, [args[1]]), block.as_pointer()))
-            loaded.align = 1
-
-            def constant(byte):  # type: ignore[no-untyped-def]
-                return ir.Constant(block, [byte] * 64)
-
-            def inside(bytes_, low, high):  # type: ignore[no-untyped-def]
-                return builder.icmp_unsigned("<=", builder.sub(bytes_, constant(low)), constant(high - low))
-
-            return builder.bitcast(test(builder, loaded, constant, inside), ir.IntType(64))
+            block = _load_block(context, builder, signature.args[0], args[0], args[1])
+            return builder.bitcast(test(builder, block), ir.IntType(64))
 
         return types.uint64(data, types.intp), generate
 
     return bits
 
 
-def _is_word(builder, block, constant, inside):  # type: ignore[no-untyped-def]
-    letter = inside(builder.or_(block, constant(0x20)), 0x61, 0x7A)
-    return builder.or_(builder.or_(letter, inside(block, 0x30, 0x39)), inside(block, 0x5F, 0x5F))
-
-
-def _is_visible(builder, block, constant, inside):  # type: ignore[no-untyped-def]
-    return builder.not_(builder.or_(inside(block, 9, 13), inside(block, 28, 32)))
+def _is_word(builder, block):  # type: ignore[no-untyped-def]
+    letter = _inside(builder, builder.or_(block, _constant(0x20)), 0x61, 0x7A)
+    return builder.or_(letter, _any(builder, block, (0x30, 0x39), (0x5F, 0x5F)))
 
 
 _word_bits = _byte_test(_is_word)
-_visible_bits = _byte_test(_is_visible)
-_high_bits = _byte_test(lambda builder, block, constant, inside: inside(block, 0x80, 0xFF))
+_visible_bits = _byte_test(lambda builder, block: builder.not_(_any(builder, block, (9, 13), (28, 32))))
+_high_bits = _byte_test(lambda builder, block: _inside(builder, block, 0x80, 0xFF))
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def _map_ascii(typing_context, data, i, out, w, lower, drop, zero, space):  # type: ignore[no-untyped-def]
+    def generate(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        block = _load_block(context, builder, signature.args[0], args[0], args[1])
+
+        def where(test, flag, bits):  # type: ignore[no-untyped-def]
+            """`bits` in each byte that passes, if the flag is set."""
+            chosen = builder.select(flag, ir.Constant(BYTE, bits), ir.Constant(BYTE, 0))
+            vector = builder.insert_element(ir.Constant(BLOCK, ir.Undefined), chosen, ir.Constant(ir.IntType(32), 0))
+            lanes = ir.Constant(ir.VectorType(ir.IntType(32), 64), [0] * 64)
+            return builder.and_(builder.sext(test, BLOCK), builder.shuffle_vector(vector, vector, lanes))
+
+        upper = where(_inside(builder, block, 0x41, 0x5A), args[4], 0x20)
+        marks = ((0x21, 0x2F), (0x3A, 0x40), (0x5B, 0x60), (0x7B, 0x7E))
+        blank = builder.or_(
+            where(_any(builder, block, *marks), args[5], 0xFF),
+            where(_any(builder, block, (9, 13), (28, 31)), args[7], 0xFF),
+        )
+        digit = where(_inside(builder, block, 0x30, 0x39), args[6], 0x0F)
+        block = builder.and_(builder.or_(block, upper), builder.not_(builder.or_(blank, digit)))
+        block = builder.or_(block, builder.and_(blank, _constant(0x20)))
+        target = context.make_array(signature.args[2])(context, builder, args[2]).data
+        store = builder.store(block, builder.bitcast(builder.gep(target, [args[3]]), BLOCK.as_pointer()))
+        store.align = 1
+        return builder.bitcast(_inside(builder, block, 0x20, 0x20), ir.IntType(64))
+
+    flag = types.boolean
+    return types.uint64(data, types.intp, out, types.intp, flag, flag, flag, flag), generate
+
+
+@njit(inline="always")
+def map_ascii(data, i, out, w, lower, drop, zero, space):  # type: ignore[no-untyped-def]
+    """Copies 64 ASCII bytes from data[i:] to out[w:], changed as the flags say; returns which of them are spaces there.
+
+    `lower`: letters to lower case; `drop`: punctuation and symbols to spaces; `zero`: digits to 0; `space`: white space
+    to spaces.
+    """
+    return _map_ascii(data, i, out, w, lower, drop, zero, space)
 
 
 @njit(inline="always")
@@ -126,17 +173,3 @@ def trailing_zeros(word):  # type: ignore[no-untyped-def]
 def low_bits(count):  # type: ignore[no-untyped-def]
     """A word whose `count` (0-64) lowest bits are set."""
     return uint64(0) if count == 0 else uint64(0xFFFFFFFFFFFFFFFF) >> uint64(64 - count)
-
-
-@njit(inline="always")
-def between(word, low, high):  # type: ignore[no-untyped-def]
-    """Bytes of `word` from `low` to `high` inclusive; all bytes of `word` and both bounds are under 0x80."""
-    at_least = uint64(word) + uint64(ONES) * uint64(0x80 - low)
-    above = uint64(word) + uint64(ONES) * uint64(0x7F - high)
-    return at_least & ~above & uint64(HIGH)
-
-
-@njit(inline="always")
-def whole_bytes(test):  # type: ignore[no-untyped-def]
-    """0xFF in each byte that passed a test, 0 in the others."""
-    return (uint64(test) >> uint64(7)) * uint64(0xFF)

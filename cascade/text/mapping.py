@@ -32,7 +32,7 @@ import numpy.typing as npt
 
 from cascade.kernels.normalize import BARE, JOINS, LEADS, LIBRARY, SPACE_FIRST, SPACE_LAST, SPECIAL
 from cascade.text.codepoints import ASSIGNED, LIMIT, Flags, characters, of_category, spaces
-from cascade.text.normalize import Normalize, prepared
+from cascade.text.normalize import Normalize, normalize, prepared
 
 BREAK = 10
 """Line feed stands between code points: no form, case or category rule lets anything reach across it."""
@@ -49,10 +49,19 @@ class Mapping:
     pool: npt.NDArray[np.uint8]
     longest: int
 
-    @staticmethod
-    def empty() -> Mapping:
-        """A table that knows nothing: enough for ASCII."""
-        return Mapping(np.empty(0, np.uint64), np.empty(0, np.uint8), 0)
+
+@cache
+def ascii_mapping(options: Normalize) -> Mapping:
+    """The entries of ASCII alone, free of charge. Any of its characters may lead a composite."""
+    collapse = options.whitespace == "collapse"
+    each = options.model_copy(update={"whitespace": "keep"})
+    entries = np.empty(128, np.uint64)
+    for point in range(128):
+        text = normalize(chr(point), each)
+        space = collapse and text.isspace()
+        flags = LEADS | (SPACE_FIRST | SPACE_LAST | SPECIAL if space else 0)
+        entries[point] = ord(" " if space else text) | 1 << 32 | flags << 56
+    return Mapping(entries, np.empty(0, np.uint8), 1)
 
 
 @dataclass(frozen=True)

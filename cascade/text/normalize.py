@@ -69,13 +69,13 @@ def normalize_texts(texts: TextBuffer, options: Normalize = DEFAULT) -> TextBuff
     Safe to call from several threads; the interpreter lock is released but for texts whose characters compose.
     """
     from cascade.kernels import normalize as kernel
-    from cascade.text.mapping import Mapping, mapping
+    from cascade.text.mapping import ascii_mapping, mapping
 
-    table = Mapping.empty()
+    table = ascii_mapping(options)
     count = len(texts)
     lower, collapse = options.case != "keep", options.whitespace == "collapse"
     drop, zero = options.punctuation == "drop", options.digits == "zero"
-    out = np.empty(texts.size + PAD, np.uint8)
+    out = np.empty(texts.size + kernel.SLACK, np.uint8)
     ends = np.zeros(count + 1, np.int64)
     row, used = 0, 0
     while True:
@@ -85,13 +85,13 @@ def normalize_texts(texts: TextBuffer, options: Normalize = DEFAULT) -> TextBuff
         if reason == kernel.DONE:
             break
         if reason == kernel.ROOM:
-            out = _larger(out, used, 2 * len(out) + table.longest)
-        elif len(table.entries) == 0:
+            out = _larger(out, used, 2 * len(out) + kernel.SLACK)
+        elif len(table.entries) == len(ascii_mapping(options).entries):
             table = mapping(options)
         else:
             text = np.frombuffer(encode(normalize(texts[row], options)), np.uint8)
-            if used + len(text) + PAD > len(out):
-                out = _larger(out, used, 2 * (used + len(text)) + PAD)
+            if used + len(text) + kernel.SLACK > len(out):
+                out = _larger(out, used, 2 * (used + len(text)) + kernel.SLACK)
             out[used : used + len(text)] = text
             used += len(text)
             row += 1

@@ -9,8 +9,8 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from functools import cache
-from itertools import groupby
-from typing import Any, Literal, Self
+from itertools import groupby, pairwise
+from typing import Literal, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +19,10 @@ from pydantic import Field, model_validator
 from cascade.stage import Shingler
 from cascade.text import segment
 from cascade.text.buffer import PAD, Shingles, TextBuffer, encode
-from cascade.text.tokenize import Rule, ascii_classes, classes, spans, token_character, word_tokens
+from cascade.text.tokenize import Classes, Rule, ascii_classes, classes, spans, token_character, word_tokens
+
+Hashes = npt.NDArray[np.uint64]
+Rows = npt.NDArray[np.int64]
 
 LONGEST = 1000
 """Greatest n: the work grows with n, and hardly a document has a near-duplicate in longer windows only."""
@@ -66,7 +69,7 @@ class Whitespace(TokenShingler):
         return text.split()
 
     def shingle(self, texts: TextBuffer, seed: int) -> Shingles:
-        return _by_rule(texts, "whitespace", self.n, self.n, seed)
+        return _by_rule(texts, "whitespace", self.n, seed)
 
 
 class Word(TokenShingler):
@@ -82,7 +85,7 @@ class Word(TokenShingler):
         return word_tokens(text)
 
     def shingle(self, texts: TextBuffer, seed: int) -> Shingles:
-        return _by_rule(texts, "word", self.n, self.n, seed)
+        return _by_rule(texts, "word", self.n, seed)
 
 
 class Char(Shingler):
@@ -127,7 +130,7 @@ class Cjk(Shingler):
         return self.n
 
     def shingle(self, texts: TextBuffer, seed: int) -> Shingles:
-        return _by_rule(texts, "cjk", self.n, self.word_n, seed)
+        return _by_rule(texts, "cjk", self.n, seed, self.word_n)
 
     def shingle_texts(self, text: str) -> list[tuple[str, ...]]:
         """The shingles of a text as tuples of characters or words, in the order of the hashes."""
@@ -194,7 +197,7 @@ def sorted_sets(shingles: Shingles) -> Shingles:
     sets = shingles if shingles.counts is not None else distinct(shingles)
     hashes = sets.hashes.copy()
     bounds = sets.indptr.tolist()
-    for start, stop in zip(bounds, bounds[1:], strict=False):
+    for start, stop in pairwise(bounds):
         hashes[start:stop].sort()
     return Shingles(hashes, sets.indptr)
 
@@ -206,25 +209,31 @@ def _slot_secret() -> np.uint64:
     return np.uint64(secrets.randbits(64) | 1)
 
 
-def _by_rule(texts: TextBuffer, rule: Rule, n: int, word_n: int, seed: int) -> Shingles:
-    from cascade.kernels.shingle import token_shingles
+def _by_rule(texts: TextBuffer, rule: Rule, n: int, seed: int, word_n: int = 1) -> Shingles:
+    from cascade.kernels.shingle import cjk_shingles, token_shingles
 
-    def run(out: npt.NDArray[np.uint64], indptr: npt.NDArray[np.int64]) -> int:
-        table = ascii_classes(rule)
-        for _ in range(2):
-            used = token_shingles(
-                texts.data, texts.offsets, table, rule != "whitespace", n, word_n, np.uint64(seed % 2**64), out, indptr
-            )
-            if used >= 0:
-                break
-            table = classes(rule)
-        return int(used)
+    number = np.uint64(seed % 2**64)
+
+    def run(table: Classes, out: Hashes, indptr: Rows) -> int:
+        if rule == "cjk":
+            return int(cjk_shingles(texts.data, texts.offsets, table, n, word_n, number, out, indptr))
+        by_word = rule == "word"
+        return int(token_shingles(texts.data, texts.offsets, table, by_word, n, number, out, indptr))
+
+    def run_either(out: Hashes, indptr: Rows) -> int:
+        used = run(_known_classes(rule), out, indptr)
+        return used if used >= 0 else run(classes(rule), out, indptr)
 
     # Two ASCII words have a separator between them; where tokens touch, one of them takes three bytes.
-    return _collect(len(texts), (texts.size + len(texts)) // 2 + 1, run)
+    return _collect(len(texts), (texts.size + len(texts)) // 2 + 1, run_either)
 
 
-def _collect(documents: int, most: int, fill: Callable[[Any, Any], int]) -> Shingles:
+def _known_classes(rule: Rule) -> Classes:
+    """The table of all code points if it has been made already: most runs never need it."""
+    return classes(rule) if classes.cache_info().currsize else ascii_classes(rule)
+
+
+def _collect(documents: int, most: int, fill: Callable[[Hashes, Rows], int]) -> Shingles:
     out = np.empty(most, np.uint64)
     indptr = np.zeros(documents + 1, np.int64)
     used = fill(out, indptr)

@@ -103,17 +103,15 @@ def spans(text: str, rule: Rule) -> list[tuple[str, int]]:
 
     raw = encode(text)
     data = np.frombuffer(raw + bytes(PAD), np.uint8)
-    starts, ends = np.empty((2, len(raw) + 65), np.int64)
-    kinds = np.empty(len(raw) + 65, np.uint8)
     table = ascii_classes(rule) if raw.isascii() else classes(rule)
-    count = token_spans(data, 0, len(raw), table, rule != "whitespace", starts, ends, kinds)
+    starts, ends, kinds = (part.tolist() for part in token_spans(data, 0, len(raw), table, rule != "whitespace"))
     found = []
     segment, end = 0, 0
-    for i in range(count):
-        if (kinds[i] == CJK) != bool(segment % 2):
+    for start, stop, kind in zip(starts, ends, kinds, strict=True):
+        if (kind == CJK) != bool(segment % 2):
             segment += 1
-        elif segment % 2 and starts[i] != end:
+        elif segment % 2 and start != end:
             segment += 2
-        end = ends[i]
-        found.append((raw[starts[i] : end].decode("utf-8"), segment))
+        end = stop
+        found.append((raw[start:stop].decode("utf-8"), segment))
     return found
