@@ -68,13 +68,10 @@ def texts(spec: Spec) -> Iterator[str]:
     inner, first = _vocabulary(spec.language, random)
     words = np.array(inner + first, object)
     documents = _documents(spec.documents, random)
-    tokens = documents.tokens + VOCABULARY * (random.random(len(documents.tokens)) < 1 / SENTENCE)
-    tokens[documents.offsets[:-1]] %= VOCABULARY
-    tokens[documents.offsets[:-1]] += VOCABULARY
     ends = documents.offsets.tolist()
     for i in random.permutation(len(documents)).tolist():
-        pieces = words[tokens[ends[i] : ends[i + 1]]].tolist()
-        yield " ".join(pieces) if spec.language == "english" else "".join(pieces)[1:] + "。"
+        pieces = words[documents.tokens[ends[i] : ends[i + 1]]].tolist()
+        yield " ".join(pieces) if spec.language == "english" else "".join(pieces).lstrip("。") + "。"
 
 
 # -- documents as word numbers ----------------------------------------------------------------------------------------
@@ -82,7 +79,7 @@ def texts(spec: Spec) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class _Tokens:
-    """Document i has the words tokens[offsets[i]:offsets[i + 1]]."""
+    """Document i has the words tokens[offsets[i]:offsets[i + 1]]; from VOCABULARY on they start a sentence."""
 
     tokens: npt.NDArray[np.int64]
     offsets: npt.NDArray[np.int64]
@@ -116,7 +113,7 @@ def _edit(documents: _Tokens, rate: float, random: np.random.Generator) -> _Toke
     ends = _ends(times)
     tokens = np.repeat(documents.tokens, times)
     renewed = np.concatenate((ends[:-1][edit & (kind == 0)], ends[1:][edit & (kind == 2)] - 1))
-    tokens[renewed] = _zipf(len(renewed), random)
+    tokens[renewed] = _words(len(renewed), random)
     return _Tokens(tokens, ends[documents.offsets])
 
 
@@ -129,21 +126,22 @@ def _pages(count: int, random: np.random.Generator) -> _Tokens:
     lengths = np.diff(pages.offsets)
     place = np.arange(len(pages.tokens)) - np.repeat(pages.offsets[:-1], lengths)
     fresh = place >= np.repeat(lengths * (1 - own[rows]), lengths)
-    pages.tokens[fresh] = _zipf(int(fresh.sum()), random)
+    pages.tokens[fresh] = _words(int(fresh.sum()), random)
     return pages
 
 
 def _fresh(lengths: npt.NDArray[np.int64], random: np.random.Generator) -> _Tokens:
-    return _Tokens(_zipf(int(lengths.sum()), random), _ends(lengths))
+    return _Tokens(_words(int(lengths.sum()), random), _ends(lengths))
 
 
 def _lengths(count: int, random: np.random.Generator) -> npt.NDArray[np.int64]:
     return random.lognormal(5.42, 0.7, count).astype(np.int64) + 10
 
 
-def _zipf(count: int, random: np.random.Generator) -> npt.NDArray[np.int64]:
+def _words(count: int, random: np.random.Generator) -> npt.NDArray[np.int64]:
     weights = 1 / np.arange(1, VOCABULARY + 1) ** 1.05
-    return np.searchsorted(np.cumsum(weights / weights.sum())[:-1], random.random(count))
+    rank = np.searchsorted(np.cumsum(weights / weights.sum())[:-1], random.random(count))
+    return rank + VOCABULARY * (random.random(count) < 1 / SENTENCE)
 
 
 def _ends(lengths: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:

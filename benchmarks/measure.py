@@ -12,6 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchmarks.tree import Tree
+
 POOLS = ("RAYON", "OMP", "OPENBLAS", "MKL", "NUMEXPR", "NUMBA")
 
 
@@ -22,9 +24,9 @@ class Run:
     seconds: float
     """Wall time from start to end, interpreter and imports included."""
     cpu: float
-    """User and system seconds, of its own children too."""
+    """User and system seconds, of all that it started too."""
     peak: int
-    """Resident bytes of the largest single process among it and its children."""
+    """Most resident bytes, of all that it started together; pages that processes share count for each of them."""
     status: int
     output: str
     errors: str
@@ -43,14 +45,16 @@ def run(command: Sequence[str | Path], threads: int, folder: Path, timeout: floa
             env=_environment(threads),
             start_new_session=True,
         )
-        status, usage = _wait(process, start + timeout)
-        seconds = time.perf_counter() - start
+        with Tree(process.pid) as tree:
+            status, usage = _wait(process, start + timeout)
+            seconds = time.perf_counter() - start
         texts = []
         for stream in (output, errors):
             stream.seek(0)
             texts.append(stream.read().decode(errors="replace"))
     unit = 1 if sys.platform == "darwin" else 1024
-    return Run(seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * unit, status, *texts)
+    cpu = max(usage.ru_utime + usage.ru_stime, tree.cpu)
+    return Run(seconds, cpu, max(usage.ru_maxrss * unit, tree.peak), status, *texts)
 
 
 def _wait(process: subprocess.Popen[bytes], deadline: float) -> tuple[int, resource.struct_rusage]:

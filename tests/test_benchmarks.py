@@ -1,0 +1,86 @@
+"""What the benchmarks measure with: the corpus generator, exact truth, the rates, and the process runner."""
+
+from __future__ import annotations
+
+import json
+import sys
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from benchmarks.corpus import Spec, corpus, texts
+from benchmarks.labelled import clustered_pairs, scores
+from benchmarks.measure import run
+from benchmarks.truth import recall_and_precision, true_pairs
+from benchmarks.words import words
+
+
+@pytest.mark.parametrize("language", ["english", "chinese"])
+def test_a_corpus_is_determined_by_its_parameters(language: str, tmp_path: Path) -> None:
+    spec = Spec(300, language)
+    path = corpus(spec, tmp_path)
+    rows = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    made = list(texts(spec))
+    assert [row["id"] for row in rows] == list(range(300))
+    assert [row["text"] for row in rows] == made
+    assert made != list(texts(Spec(300, language, seed=1)))
+    assert len(set(made)) <= 300 - 6  # exact copies
+    found = {t: len(true_pairs(path, made, language, t)) for t in (0.5, 0.8, 1.0)}
+    assert found[0.5] > found[0.8] > found[1.0] >= 6
+
+
+def shingles(text: str, language: str) -> set[tuple[str, ...]]:
+    found = words(text, language)
+    return {tuple(found[i : i + 5]) for i in range(max(1, len(found) - 4))} if found else set()
+
+
+@given(
+    st.lists(st.text("ab \n", max_size=30), max_size=12),
+    st.sampled_from([0.3, 0.5, 0.56, 0.8, 1.0]),
+    st.sampled_from(["english", "chinese"]),
+)
+@settings(deadline=None, max_examples=100)
+def test_truth_equals_all_pairs(tmp_path_factory: pytest.TempPathFactory, items: list[str], t: float, way: str) -> None:
+    items = [item.replace("b", "中") for item in items] if way == "chinese" else items
+    sets = [shingles(item, way) for item in items]
+    expected = [
+        [i, j]
+        for i, j in combinations(range(len(items)), 2)
+        if sets[i] and sets[j] and len(sets[i] & sets[j]) / len(sets[i] | sets[j]) >= t - 1e-9
+    ]
+    found = true_pairs(tmp_path_factory.mktemp("truth") / "corpus.jsonl", items, way, t)
+    assert sorted(found.tolist()) == expected
+
+
+def test_recall_and_precision_of_removals() -> None:
+    pairs = np.array([[0, 1], [1, 2], [4, 5]])
+    assert recall_and_precision(pairs, np.array([1, 5]), 7) == (1.0, 1.0)
+    assert recall_and_precision(pairs, np.array([1]), 7) == (2 / 3, 1.0)
+    assert recall_and_precision(pairs, np.array([0, 1, 3]), 7) == (2 / 3, 1 / 3)  # 0's only partner is gone too
+    assert recall_and_precision(np.zeros((0, 2), np.int64), np.zeros(0, np.int64), 7) == (1.0, 1.0)
+
+
+def test_pairs_and_scores_of_clusters() -> None:
+    rows = [{"cluster": 0, "id": 3}, {"cluster": 0, "id": "3"}, {"cluster": 1, "id": 7}, {"cluster": 0, "id": 8}]
+    assert len(clustered_pairs(rows)) == 3
+    assert scores(4, 2, 8) == (0.5, 0.25, pytest.approx(1 / 3))
+    assert scores(0, 0, 8) == (1.0, 0.0, 0.0)
+
+
+def test_a_process_is_measured_with_its_children(tmp_path: Path) -> None:
+    child = "import time; block = bytearray(80_000_000); time.sleep(0.8)"
+    code = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {child!r}]); print('done')"
+    result = run([sys.executable, "-c", code], 1, tmp_path, 60)
+    assert (result.status, result.output) == (0, "done\n")
+    assert result.seconds >= 0.8
+    assert result.peak > 80_000_000
+
+
+def test_a_process_that_takes_too_long_is_stopped(tmp_path: Path) -> None:
+    result = run([sys.executable, "-c", "import time; time.sleep(60)"], 1, tmp_path, 0.5)
+    assert result.status == -9
+    assert result.seconds < 10
