@@ -71,7 +71,7 @@ class DocumentBatch:
     characters: npt.NDArray[np.int64]
     """int64[n]: code points of the raw text."""
     fields: dict[str, list[object]] = field(default_factory=dict)
-    """Values of the wanted fields, n each: Python objects, integers exact; None where the row has no such field."""
+    """Values of the wanted fields, n each: numbers (integers exact), strings, booleans; None where there is none."""
     rejected: list[Rejected] = field(default_factory=list)
     lacking: int = 0
     """How many of the rejected rows have no field of the text's name at all."""

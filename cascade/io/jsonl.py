@@ -132,12 +132,15 @@ def copy(source: Source, start: npt.NDArray[np.int64], stop: npt.NDArray[np.int6
 
 def rows_at(source: Source, start: npt.NDArray[np.int64], stop: npt.NDArray[np.int64]) -> Iterator[dict[str, object]]:
     """The rows at start[i]:stop[i] (bytes, ascending) of `source` as mappings, integers exact."""
-    rest = b""
+    begun: list[bytes] = []
     for block in chosen(source, start, stop):
-        *rows, rest = (rest + block).split(b"\n")
-        yield from map(jsontext.loads, rows)
-    if rest:
-        yield jsontext.loads(rest)
+        begun.append(block)
+        if b"\n" in block:
+            *rows, rest = b"".join(begun).split(b"\n")
+            yield from map(jsontext.loads, rows)
+            begun = [rest] if rest else []
+    if begun:
+        yield jsontext.loads(b"".join(begun))
 
 
 def chosen(source: Source, start: npt.NDArray[np.int64], stop: npt.NDArray[np.int64]) -> Iterator[bytes]:

@@ -91,4 +91,7 @@ def dumps_all(values: list[int | str]) -> list[bytes]:
     if not values:
         return []
     # A line feed cannot stand inside JSON text, so that of the indentation separates the values without doubt.
-    return orjson.dumps(values, option=orjson.OPT_INDENT_2)[4:-2].split(b",\n  ")
+    try:
+        return orjson.dumps(values, option=orjson.OPT_INDENT_2)[4:-2].split(b",\n  ")
+    except TypeError:  # one of more than 64 bits
+        return [dumps(value) for value in values]

@@ -71,8 +71,9 @@ def _chosen(source: Source, file: pq.ParquetFile, rows: npt.NDArray[np.int64]) -
         if np.searchsorted(rows, first) < np.searchsorted(rows, end):
             for batch in _batches(source, file, group, None):
                 low, high = np.searchsorted(rows, (first, first + batch.num_rows))
-                for part in _parts(batch, rows[low:high] - first):
-                    yield group, part
+                if low < high:
+                    for part in _parts(batch, rows[low:high] - first):
+                        yield group, part
                 first += batch.num_rows
         first = end
 

@@ -94,8 +94,15 @@ def _workshop(target: Path) -> Iterator[Path]:
     try:
         yield shop
     finally:
-        shutil.rmtree(shop, ignore_errors=True)
+        _remove(shop)
         os.close(lock)
+
+
+def _remove(shop: Path) -> None:
+    """Removes a workshop, the lock last: without it nobody could tell later whose the rest is."""
+    for part in (RESULT, OLD):
+        shutil.rmtree(shop / part, ignore_errors=True)
+    shutil.rmtree(shop, ignore_errors=True)
 
 
 def _locked_folder(parent: Path, prefix: str) -> tuple[Path, int]:
@@ -128,7 +135,7 @@ def _sweep(parent: Path, prefix: str) -> None:
             continue
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            shutil.rmtree(shop, ignore_errors=True)
+            _remove(shop)
         except OSError:
             pass  # its run is alive
         finally:

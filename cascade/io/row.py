@@ -39,6 +39,7 @@ class RowReader:
         return value
 
     def load(self, row: bytes) -> object:
+        row = row.rstrip(b"\r\n")
         try:
             value = orjson.loads(row)
         except orjson.JSONDecodeError:
