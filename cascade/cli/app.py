@@ -53,17 +53,20 @@ def options(
 @app.command()
 def run(
     config: ConfigSource,
-    inputs: Annotated[
-        list[str], typer.Argument(metavar="INPUT...", help="files, folders or globs", show_default=False)
-    ],
+    inputs: Annotated[list[str], typer.Argument(metavar="INPUT", help="files, folders or globs", show_default=False)],
     out: Out,
+    *,
     workers: Workers = None,
     overwrite: Overwrite = False,
     strict: Annotated[bool, typer.Option("--strict", help="stop at the first row that cannot be used")] = False,
     changes: Changes = None,
     quiet: Quiet = False,
 ) -> None:
-    """Clean INPUT into the folder OUT: kept rows, removed and rejected ones, and a report."""
+    """Clean files into the folder OUT.
+
+    OUT then holds the kept rows byte for byte, what was removed and for which kept row, what was rejected, clusters,
+    a report and the filled config. It appears whole or not at all.
+    """
     from cascade.cli.progress import progress_for
     from cascade.cli.summary import summary_lines
     from cascade.config import load_config, warnings
@@ -81,7 +84,10 @@ def run(
 
 @app.command()
 def check(config: ConfigSource, changes: Changes = None) -> None:
-    """Tell everything that is wrong with CONFIG (exit 2), or show its plan."""
+    """Tell all that is wrong with a config.
+
+    If nothing is, show its plan; else the exit code is 2.
+    """
     from cascade.config import load_config, warnings
     from cascade.config.advice import ASSUMED_DOCUMENTS
     from cascade.errors import StageError
@@ -113,7 +119,10 @@ def plan(
     ] = None,
     changes: Changes = None,
 ) -> None:
-    """Explain who proposes pairs, who filters them, in what order, with what recall and at what cost."""
+    """Explain how a config would run.
+
+    Which stage proposes pairs, which filter them, in what order, with what predicted recall and at what cost.
+    """
     from cascade.config import load_config, warnings
     from cascade.config.advice import ASSUMED_DOCUMENTS
     from cascade.plan import make_plan
@@ -139,7 +148,7 @@ def _print_plan(lines: list[str], notes: list[str]) -> None:
 
 @app.command()
 def stages() -> None:
-    """List every installed stage and shingler with its options."""
+    """List stages and shinglers with their options."""
     from cascade.cli.listing import stage_lines
 
     print("\n".join(stage_lines()))
@@ -170,7 +179,7 @@ def demo(
     workers: Workers = None,
     changes: Changes = None,
 ) -> None:
-    """Clean a small sample corpus with the default config and show what was removed and why."""
+    """Clean a sample corpus and show what goes and why."""
     from cascade.cli.demo import run_demo
 
     for line in run_demo(out, overwrite=overwrite, workers=workers, changes=changes or []):

@@ -69,12 +69,8 @@ def _default(field: Any) -> str:
     value = field.default
     if value is PydanticUndefined:
         return "default computed"
-    word = (
-        {None: "null", True: "true", False: "false"}.get(value, str(value))
-        if value is None or value in (True, False)
-        else str(value)
-    )
-    return f"default {word}"
+    words = {"None": "null", "True": "true", "False": "false"}
+    return f"default {words.get(str(value), str(value))}"
 
 
 def _first_sentence(cls: type[BaseModel]) -> str:

@@ -87,19 +87,20 @@ class Bars:
     def __init__(self, bars: RichProgress) -> None:
         self._bars = bars
         self._tasks: dict[str, TaskID] = {}
+        self._done: dict[str, int] = {}
 
     def start(self, step: str, total: int | None) -> None:
-        self._tasks[step] = self._bars.add_task(WORDS.get(step, step), total=total, unit=unit(step))
+        self._done[step] = 0
+        self._tasks[step] = self._bars.add_task(WORDS.get(step, step), total=total, unit=unit(step), done=0)
 
     def advance(self, step: str, documents: int) -> None:
-        self._bars.advance(self._tasks[step], documents)
+        self._done[step] += documents
+        self._bars.update(self._tasks[step], advance=documents, done=self._done[step])
 
     def finish(self, step: str) -> None:
-        task = self._tasks[step]
-        done = next(t.completed for t in self._bars.tasks if t.id == task)
-        # A step that counts nothing, or no one knew how much, is whole when it is over.
-        self._bars.update(task, total=done or 1, completed=done or 1)
-        self._bars.stop_task(task)
+        # The bar is full when the step is over, also where nobody knew how much there would be, or there was nothing.
+        whole = self._done[step] or 1
+        self._bars.update(self._tasks[step], total=whole, completed=whole)
 
     def warn(self, message: str) -> None:
         pass
@@ -113,14 +114,15 @@ def _bars(stream: TextIO) -> RichProgress:
 
     class Speed(ProgressColumn):
         def render(self, task: Task) -> Text:
-            speed = task.finished_speed or task.speed
-            return Text(f"{speed:,.0f} {task.fields['unit']}/s" if speed else "")
+            seconds = task.finished_time or task.elapsed
+            speed = f"{task.fields['done'] / seconds:,.0f}" if seconds else ""
+            return Text(f"{speed:>11} {task.fields['unit']}/s" if speed else "")
 
     return RichProgress(
         SpinnerColumn(),
         TextColumn("{task.description:<24}"),
         BarColumn(),
-        TextColumn("{task.completed:>12,.0f}"),
+        TextColumn("{task.fields[done]:>12,}"),
         Speed(),
         TimeRemainingColumn(elapsed_when_finished=True),
         console=Console(file=stream),
