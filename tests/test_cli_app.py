@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -70,8 +71,9 @@ def test_the_filled_config_gives_the_same_bytes(work):
     ("arguments", "code", "message"),
     [
         (["run", "default", "nope.jsonl", "-o", "out"], 1, "error: nope.jsonl: there is no such file\n"),
-        (["run", "defualt", "a.jsonl", "-o", "out"], 2, "defualt: no such file, and no preset of that name; did you mean "
-                                                        "default?\n"),
+        (["run", "defualt", "a.jsonl", "-o", "out"], 2,
+         "defualt: no such file, and no preset of that name; did you mean default?
+"),
         (["run", "default", "a.jsonl", "-o", "out", "--set", "stages.minhash.bandz=3"], 2,
          "--set stages.minhash.bandz=3: stages[1].bandz: unknown option; did you mean bands?\n"),
         (["run", "default", "a.jsonl", "-o", "a.jsonl"], 1, "error: "),
@@ -165,7 +167,7 @@ def test_plan(work):
 def test_stages_presets_schema_version():
     _, out, _ = cascade("stages")
     assert "      max_hamming  int 0..64 | auto" in out
-    assert "      n  int 1..1000  default 5  tokens in a shingle" in out
+    assert re.search(r"^      n  int 1\.\.\d+  default 5  tokens in a shingle$", out, re.M)
     _, out, _ = cascade("presets")
     assert "fineweb        FineWeb's recipe" in out
     _, out, _ = cascade("schema")

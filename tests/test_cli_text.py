@@ -139,7 +139,7 @@ def test_bars_on_a_terminal(monkeypatch):
         assert isinstance(progress, Bars)
         drive(progress)
     text = terminal.getvalue()
-    for word in ("reading", "computing sketches", "comparing pairs", "1,500", "documents/s"):
+    for word in ("reading", "computing sketches", "comparing pairs", "1,500", "documents/s", "pairs/s"):
         assert word in text
 
 
