@@ -173,21 +173,6 @@ class NearFingerprint(Predicate):
         distances(columns["fingerprint"], columns["alive"], pairs.left, pairs.right, distance)
         return Accepted.where(distance <= self.max_hamming, distance.astype(np.float64))
 
-    def all_pairs(self, columns: Columns, start: int, stop: int) -> tuple[Rows, Rows]:
-        """Every accepted pair whose right row is in start … stop - 1, found by comparing it with all rows before."""
-        from cascade.kernels.simhash import hamming_pairs
-
-        cursor = np.zeros(4, np.int64)
-        lefts, rights = [], []
-        while not cursor[0]:
-            left, right = np.empty(CAPACITY, np.int64), np.empty(CAPACITY, np.int64)
-            found = hamming_pairs(
-                columns["fingerprint"], columns["alive"], start, stop, self.max_hamming, cursor, left, right
-            )
-            lefts.append(left[:found])
-            rights.append(right[:found])
-        return np.concatenate(lefts), np.concatenate(rights)
-
     def scan(self, columns: Columns, lefts: Rows, rights: Rows) -> tuple[Rows, Rows]:
         """Accepted pairs of a row of `lefts` with a later row of `rights` (both ascending)."""
         from cascade.kernels.simhash import near_words

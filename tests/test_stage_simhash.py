@@ -56,7 +56,7 @@ def neighbourhood(rng, count):
 
 
 @pytest.mark.parametrize("max_hamming", range(21))
-def test_filter_and_all_pairs_equal_brute_force(max_hamming):
+def test_filter_and_scan_equal_brute_force(max_hamming):
     rng = np.random.default_rng(max_hamming)
     words = neighbourhood(rng, 50)
     alive = (rng.random(len(words)) < 0.9).tolist()
@@ -64,7 +64,8 @@ def test_filter_and_all_pairs_equal_brute_force(max_hamming):
     columns = columns_of(words, alive)
     expected = brute_force(words, alive, max_hamming)
     assert accepted(predicate, columns) == expected
-    found = [predicate.all_pairs(columns, start, min(start + 33, len(words))) for start in range(0, len(words), 33)]
+    rows = np.arange(len(words), dtype=np.int64)
+    found = [predicate.scan(columns, rows, rows[start : start + 33]) for start in range(0, len(words), 33)]
     pairs = [pair for left, right in found for pair in zip(left.tolist(), right.tolist(), strict=True)]
     assert sorted(pairs) == sorted(expected)
     assert len(expected) > max_hamming
@@ -151,7 +152,7 @@ def test_equal_documents_have_distance_zero_and_empty_ones_no_partner(weights):
     predicate = stage.bind(Facts(4, summary=stage.observe(batch)))
     columns = predicate.columns(batch)
     assert accepted(predicate, columns) == {(0, 1): 0.0}
-    left, right = predicate.all_pairs(columns, 0, 4)
+    left, right = predicate.scan(columns, np.arange(4), np.arange(4))
     assert (left.tolist(), right.tolist()) == ([0], [1])
     assert predicate.keys(columns).alive.tolist() == [True, True, False, False]
 
@@ -160,7 +161,7 @@ def test_no_documents():
     predicate = SimHash().bind(Facts(0))
     columns = predicate.columns(oracle.FakeBatch(oracle.csr([])))
     assert accepted(predicate, columns) == {}
-    assert [side.tolist() for side in predicate.all_pairs(columns, 0, 0)] == [[], []]
+    assert [side.tolist() for side in predicate.scan(columns, np.arange(0), np.arange(0))] == [[], []]
 
 
 def test_frequencies_merge_in_any_order_and_grouping():

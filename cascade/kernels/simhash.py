@@ -180,47 +180,6 @@ def distances(words, alive, left, right, out):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def hamming_pairs(words, alive, start, stop, max_hamming, cursor, left, right):  # type: ignore[no-untyped-def]
-    """All pairs j < i with start <= i < stop of living fingerprints within `max_hamming`, to left (j) and right (i).
-
-    Returns how many were written (int64). `cursor` (int64[4], zeros to begin with) says where to go on: cursor[0] is 1
-    once all pairs are out, else call again; left and right (int64) need at least 64 places. Blocked for the cache: the
-    fingerprints j in tiles, every row i passing over one tile before the next. Chunks of 64 are first counted without a
-    branch. The order of the pairs depends on start, stop and the fingerprints only, never on the places in left.
-    """
-    count = 0
-    base, row, column = cursor[1], max(start, cursor[2]), cursor[3]
-    while base < stop:
-        for i in range(max(row, base + 1), stop):
-            end = min(base + _TILE, i)
-            j = max(base, column)
-            column = base
-            if not alive[i]:
-                continue
-            word = words[i]
-            while j < end:
-                chunk = words[j : min(j + _CHUNK, end)]  # counted from 0, or a test for negative places spoils the loop
-                hits = 0
-                for t in range(chunk.shape[0]):
-                    hits += hamming(word, chunk[t]) <= max_hamming
-                if hits > 0:
-                    if count + hits > left.shape[0]:
-                        cursor[1], cursor[2], cursor[3] = base, i, j
-                        return count
-                    for t in range(chunk.shape[0]):
-                        if hamming(word, chunk[t]) <= max_hamming and alive[j + t]:
-                            left[count] = j + t
-                            right[count] = i
-                            count += 1
-                j += _CHUNK
-        base += _TILE
-        row = start
-        column = base
-    cursor[0] = 1
-    return count
-
-
-@njit(nogil=True, cache=True)
 def near_words(before, lefts, words, rights, ends, max_hamming, cursor, left, right):  # type: ignore[no-untyped-def]
     """Pairs of before[j] and words[i] (uint64) within `max_hamming`, for j < ends[i], as rows lefts[j] and rights[i].
 
