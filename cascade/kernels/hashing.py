@@ -82,8 +82,8 @@ def multiplier(seed):  # type: ignore[no-untyped-def]
 def hash_bytes(data, start, stop, first, odd):  # type: ignore[no-untyped-def]
     """Hash of data[start:stop]; `first` and `odd` are start_value(seed) and multiplier(seed).
 
-    The length enters the start value, so that `a` and `a` NUL differ. Then eight bytes a step; the last two steps, padded
-    with zeros, are always made: up to 16 bytes need no branch, and few tokens are longer.
+    The length enters the start value, so that `a` and `a` NUL differ. Then eight bytes a step; the last two steps,
+    padded with zeros, are always made: up to 16 bytes need no branch, and few tokens are longer.
     """
     length = stop - start
     h = uint64(first) + uint64(length) * uint64(GOLDEN)

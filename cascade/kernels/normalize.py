@@ -55,7 +55,7 @@ def normalize_texts(  # type: ignore[no-untyped-def]
             if w > room:
                 return d, used, ROOM
             if data[i] < 128 and i + 64 <= data.shape[0]:
-                size = min(min(64, stop - i), trailing_zeros(high_bits(data, i)))
+                size = min(64, stop - i, trailing_zeros(high_bits(data, i)))
                 spaces = map_ascii(data, i, out, w, lower, drop, zero, collapse) & low_bits(size)
                 i += size
                 previous = uint64(LEADS) << uint64(56)

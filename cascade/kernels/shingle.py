@@ -16,11 +16,11 @@ from cascade.kernels.tokenize import CHUNK, CJK, SEPARATOR, find_tokens, is_asci
 def chain_in_place(out, start, count, n, first, odd):  # type: ignore[no-untyped-def]
     """Turns `count` token hashes at out[start:] into hashes of their n-grams; returns how many these are.
 
-    The hash of tokens t1 … tn is mix64(t1·B^(n-1) + … + tn + c), where B is odd and c depends on n: no sequence is hashed
-    like the beginning of a longer one. From one n-gram to the next it takes two multiplications, whatever n is. Token
-    hashes are as good as random, so a difference of them is a multiple of 2^k by a chance of 2^-k, and two n-grams
-    collide by one of about 2^-64. An n-gram needs no token before its own, so it may overwrite its first one.
-    Fewer than n tokens make one shingle.
+    The hash of tokens t1 … tn is mix64(t1·B^(n-1) + … + tn + c), where B is odd and c depends on n: no sequence is
+    hashed like the beginning of a longer one. From one n-gram to the next it takes two multiplications, whatever n is.
+    Two n-grams whose token hashes are random collide by a chance of about 2^-64. The worst that can be crafted without
+    the seed, Thue-Morse sequences of two tokens, makes it 2^-45 for n = 32 and 2^-21 for n = 256.
+    An n-gram needs no token before its own, so it may overwrite its first one. Fewer than n tokens make one shingle.
     """
     if count == 0:
         return 0
@@ -103,7 +103,7 @@ def cjk_shingles(data, offsets, classes, n, word_n, seed, out, indptr):  # type:
 
 @njit(nogil=True, cache=True)
 def span_shingles(data, offsets, rows, n, seed, out, indptr):  # type: ignore[no-untyped-def]
-    """N-grams of given tokens: token i is data[offsets[i]:offsets[i + 1]], text d has those from rows[d] to rows[d + 1]."""
+    """N-grams of given tokens: token i is data[offsets[i]:offsets[i + 1]], text d has tokens rows[d] to rows[d + 1]."""
     first = start_value(seed)
     odd = multiplier(seed)
     used = 0

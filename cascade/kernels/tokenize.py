@@ -1,4 +1,4 @@
-"""Finding the tokens of UTF-8 text by a class for each code point. The class table, which is the rule, is not made here."""
+"""Finding the tokens of UTF-8 text by a class for each code point. The class table, the rule, is not made here."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ def code_point(word):  # type: ignore[no-untyped-def]
 def find_tokens(data, i, stop, classes, by_word, starts, ends, kinds, kind):  # type: ignore[no-untyped-def]
     """Finds tokens from place `i` on, until `stop` or until the arrays are full.
 
-    `kind` is the class of a token that is open at place `i` and whose start is starts[0]; SEPARATOR: none is. Returns the
-    number of finished tokens, the place reached, and the class of the token that is open there (never at `stop`),
+    `kind` is the class of a token that is open at place `i` and whose start is starts[0]; SEPARATOR: none is. Returns
+    the number of finished tokens, the place reached, and the class of the token that is open there (never at `stop`),
     whose start stands behind those of the finished ones.
     """
     begun = 0 if kind == SEPARATOR else 1

@@ -1,7 +1,7 @@
 """Bytes many at a time: 64-bit words and blocks of 64 bytes, loaded, tested and mapped. No hashing, no text rules.
 
-`data` and `out` are contiguous uint8 arrays that reach eight, or 64, bytes beyond the place given; words are little-endian.
-Blocks are written as LLVM vectors, of which every processor makes what it can.
+`data` and `out` are contiguous uint8 arrays that reach eight, or 64, bytes beyond the place given; words are
+little-endian. Blocks are written as LLVM vectors, of which every processor makes what it can.
 """
 
 from __future__ import annotations

@@ -1,24 +1,25 @@
 """What normalising makes of each code point alone, as a table for the kernel, and the proof that this is enough.
 
-Let f be a Unicode form and D(c) the full decomposition of c that belongs to it (canonical for NFC and NFD, compatible for
-NFKC and NFKD), put in canonical order. f(c1 … cn) orders D(c1) … D(cn) and, for the C forms, composes it. Two things
-alone let neighbours meet:
+Let f be a Unicode form and D(c) the full decomposition of c that belongs to it (canonical for NFC and NFD, compatible
+for NFKC and NFKD), in canonical order. f(c1 … cn) orders D(c1) … D(cn) and, for the C forms, composes it (Unicode
+Standard, section 3.11; UAX #15). Neighbours can meet in two ways only:
 
-- *Ordering* moves a character of combining class k > 0 only before one of a greater class that stands right before it.
-  So if the first class of each D(ci) is 0, or no less than the last class of what is before, nothing moves.
-- *Composing* joins a character X to the last starter L before it, if nothing of class 0 or of X's class or a greater one
-  is between and a primary composite LX exists. An X behind the first starter of D(ci) never sees an L outside D(ci)
-  unless that starter was itself joined to one. So only the leading characters of D(ci), up to its first starter, can join to
-  what is before: those that are second members of a primary composite (flag JOINS). If moreover the last starter
-  before is the first member of none (no flag LEADS), they do not. A starter that is itself a second member may vanish
-  into a composite, which in its turn may lead: such starters count as LEADS, conjoining jamo included.
+- *Ordering* exchanges neighbours of combining classes a > b > 0. Each D(ci) is ordered in itself, so nothing moves if
+  the first class of each D(ci) is 0 or no less than the last class of what is before it.
+- *Composing* joins a character X to the last starter L before it if a primary composite LX exists and nothing between
+  them blocks X; a starter between them does. So of D(ci) only the characters up to its first starter can see an L
+  outside D(ci), unless that starter itself is joined to one. If none of them is the second member of a primary
+  composite (flag JOINS), or if the last starter before is the first member of none (no flag LEADS), nothing is
+  joined. A starter that is itself a second member, a conjoining jamo for one, may have gone into a composite which
+  leads in its turn: it always counts as LEADS. D(ci) without a starter (flag BARE) leaves the last starter what it was.
 
-Then f(c1 … cn) = f(c1) … f(cn). Case folding is defined for each code point alone, as is str.lower but for capital sigma
-(flag LIBRARY where the first form gives one); so is what happens to format characters, punctuation and digits. So the
-whole chain is a concatenation if the two conditions hold at both forms. An entry holds one set of conditions, for
-the text that enters the second form; code points whose classes differ between the two are LIBRARY, their other flags are
-united. Between the forms characters may vanish: their entries leave the state as it is, and they are starters that
-neither lead nor join, so that the first form is the easier of the two. White space is collapsed by the kernel, on what the entries give.
+Under these conditions f(c1 … cn) = f(c1) … f(cn). Case folding treats each code point alone, and so does str.lower but
+for capital sigma, whose small form depends on its place: flag LIBRARY where the first form gives one. Format
+characters, punctuation and digits are matters of single code points too. So the whole chain is a concatenation if the
+conditions hold at both forms. The flags are united over the two forms, and where the combining classes or BARE differ
+between them the entry is LIBRARY. What vanishes between the forms leaves the state as it is, which is right for the
+second; at the first form it is a starter that neither joins nor leads (else LIBRARY), which can only part what is on
+its sides. White space is collapsed by the kernel, on what the entries give.
 """
 
 from __future__ import annotations
@@ -26,12 +27,13 @@ from __future__ import annotations
 import unicodedata
 from dataclasses import dataclass
 from functools import cache
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from cascade.kernels.normalize import BARE, JOINS, LEADS, LIBRARY, SPACE_FIRST, SPACE_LAST, SPECIAL
-from cascade.text.codepoints import ASSIGNED, LIMIT, Flags, characters, of_category, spaces
+from cascade.text.codepoints import LIMIT, Flags, assigned, combining, composing, of_category, spaces
 from cascade.text.normalize import Normalize, normalize, prepared
 
 BREAK = 10
@@ -97,7 +99,7 @@ class Edges:
 @cache
 def mapping(options: Normalize) -> Mapping:
     """The table for some options, made on first use in some tenths of a second."""
-    points = np.concatenate([np.arange(r.start, r.stop, dtype=np.uint32) for r in ASSIGNED])
+    points = assigned()
     points = points[points != BREAK]
     apart = _text(np.column_stack((points, np.full_like(points, BREAK))).ravel())
     ready = prepared(apart, options)
@@ -109,7 +111,9 @@ def mapping(options: Normalize) -> Mapping:
     stops = np.flatnonzero(raw == BREAK)
     begins = np.append(0, stops[:-1] + 1)
     length = (stops - begins).astype(np.uint64)
-    inline = sum(np.where(k < length, raw[begins + k], 0).astype(np.uint64) << np.uint64(8 * k) for k in range(4))
+    inline = np.zeros(len(points), np.uint64)
+    for k in range(4):
+        inline |= np.where(k < length, raw[begins + k], 0).astype(np.uint64) << np.uint64(8 * k)
     long = np.flatnonzero(length > 4)
     inline[long] = np.cumsum(length[long]) - length[long]
     pool = np.concatenate([raw[begins[i] : stops[i]] for i in long] or [raw[:0]])
@@ -142,19 +146,16 @@ def _packed(inline, length, edges: Edges, flags):  # type: ignore[no-untyped-def
 
 def _unchanged() -> npt.NDArray[np.uint64]:
     """A table in which each code point stands for itself."""
-    p = np.arange(LIMIT, dtype=np.uint64)
-    tail = [(p >> np.uint64(6 * k) & np.uint64(0x3F)) | np.uint64(0x80) for k in range(3)]
-    one, two, three, four = (np.uint64(n) << np.uint64(32) for n in (1, 2, 3, 4))
-    b8, b16, b24 = np.uint64(8), np.uint64(16), np.uint64(24)
-    return np.select(
-        [p < 0x80, p < 0x800, p < 0x10000],
-        [
-            one | p,
-            two | p >> np.uint64(6) | np.uint64(0xC0) | tail[0] << b8,
-            three | p >> np.uint64(12) | np.uint64(0xE0) | tail[1] << b8 | tail[0] << b16,
-        ],
-        four | p >> np.uint64(18) | np.uint64(0xF0) | tail[2] << b8 | tail[1] << b16 | tail[0] << b24,
-    )
+    table = np.arange(LIMIT, dtype=np.uint64)
+    for start, stop, size, lead in ((0x80, 0x800, 2, 0xC0), (0x800, 0x10000, 3, 0xE0), (0x10000, LIMIT, 4, 0xF0)):
+        points = np.arange(start, stop, dtype=np.uint32)
+        utf8 = lead | points >> 6 * (size - 1)
+        for k in range(1, size):
+            utf8 |= (points >> 6 * (size - 1 - k) & 0x3F | 0x80) << 8 * k
+        table[start:stop] = utf8
+        table[start:stop] |= np.uint64(size << 32)
+    table[:0x80] |= np.uint64(1 << 32)
+    return table
 
 
 def _finished(chars: Points, options: Normalize) -> Points:
@@ -184,7 +185,7 @@ def _edges(apart: str, ready: str, options: Normalize) -> tuple[Edges, Edges, Fl
         none = np.zeros(len(segments.ends), np.uint8)
         edges = Edges(none, none, none > 0, none > 0, none > 0)
         return edges, edges, library
-    decomposed = "NFKD" if "K" in form else "NFD"
+    decomposed: Literal["NFD", "NFKD"] = "NFKD" if "K" in form else "NFD"
     before, after = (_edge(unicodedata.normalize(decomposed, text), form) for text in (apart, ready))
     filled = np.diff(np.append(-1, Segments.of(_points(ready)).ends)) > 1
     library |= filled & ((before.first != after.first) | (before.last != after.last) | (before.bare != after.bare))
@@ -208,32 +209,6 @@ def _edge(text: str, form: str) -> Edges:
     joins = np.where(first == 0, second[segments.chars[segments.starts]], segments.any(second))
     leads = filled & np.where(last == 0, lead[last_char], segments.any(lead))
     return Edges(first, last, leads & ~bare, joins, bare)
-
-
-@cache
-def combining() -> npt.NDArray[np.uint8]:
-    """Canonical combining class of each code point: only marks have one that is not 0."""
-    table = np.zeros(LIMIT, np.uint8)
-    marks = np.flatnonzero(of_category("M"))
-    table[marks] = np.fromiter(map(unicodedata.combining, map(chr, marks.tolist())), np.uint8, len(marks))
-    return table
-
-
-@cache
-def composing() -> tuple[Flags, Flags]:
-    """Which code points may be the first, and which the second member of a primary composite (generously)."""
-    lead, second = np.zeros((2, LIMIT), np.bool_)
-    changed = [c for r in ASSIGNED[:2] for c in characters(r) if unicodedata.decomposition(c)[:1] not in ("", "<")]
-    for character in changed:
-        parts = unicodedata.decomposition(character).split()
-        if len(parts) == 2 and unicodedata.normalize("NFC", character) == character:
-            lead[int(parts[0], 16)] = True
-            lead[ord(unicodedata.normalize("NFD", character)[0])] = True
-            second[int(parts[1], 16)] = True
-    second[0x1161:0x1176] = second[0x11A7:0x11C3] = True
-    lead[0x1100:0x1113] = True
-    lead |= second & (combining() == 0)
-    return lead, second
 
 
 def _text(chars: Points) -> str:

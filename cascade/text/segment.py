@@ -56,7 +56,7 @@ def _tokenizer(user_dict: str | None):  # type: ignore[no-untyped-def]
             tokenizer.load_userdict(user_dict)
         except (OSError, ValueError) as error:
             raise ConfigError(
-                f"user_dict: cannot read {user_dict!r} ({error}); expected the path of a UTF-8 file with a word a line, "
+                f"user_dict: cannot read {user_dict!r} ({error}); expected a UTF-8 file with a word a line, "
                 "each optionally followed by a frequency and a tag"
             ) from error
     return tokenizer

@@ -1,7 +1,7 @@
 """Shinglers: from texts to hashed n-grams of tokens, and from shingles to distinct ones. Token rules are in tokenize.
 
-A shingle's hash is a chain over the hashes of its tokens, with the number of tokens in its start value, finished so that
-low and high bits are equally good. Borders, order and number of tokens count; the seed enters every hash.
+A shingle's hash is a chain over the hashes of its tokens and their number, finished so that low and high bits are
+equally good. Borders, order and number of tokens count; the seed enters every hash.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from cascade.text.tokenize import Classes, Rule, ascii_classes, classes, spans, 
 Hashes = npt.NDArray[np.uint64]
 Rows = npt.NDArray[np.int64]
 
-LONGEST = 1000
-"""Greatest n: the work grows with n, and hardly a document has a near-duplicate in longer windows only."""
+LONGEST = 256
+"""Greatest n: hardly any two documents are near-duplicates in longer windows only, and hashes would get weaker."""
 
 
 class TokenShingler(Shingler):

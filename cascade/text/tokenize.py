@@ -1,8 +1,8 @@
 """Which characters make a token: the class tables behind the kernels, and the tokens of one text. No hashing here.
 
-The word rule: letters (L*), decimal digits (Nd), underscore and all code points of the Han ranges belong to tokens, and
-marks (M*) extend the token before them, if any. Han, Hiragana, Thai, Lao, Khmer and Myanmar characters are tokens by
-themselves; runs of Katakana, of Hangul and of everything else are tokens. Class ranges other than Han mean letters only.
+The word rule: letters (L*), decimal digits (Nd), underscore and all code points of the Han ranges belong to tokens,
+and marks (M*) extend the token before them, if any. Han, Hiragana, Thai, Lao, Khmer and Myanmar characters are tokens
+by themselves; runs of Katakana, of Hangul and of everything else are tokens. Class ranges other than Han mean letters.
 """
 
 from __future__ import annotations
