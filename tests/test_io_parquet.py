@@ -137,6 +137,16 @@ def test_dotted_names(tmp_path: Path) -> None:
     assert [t for b in batches(path, text="meta.text") for t in b.texts.to_list()] == ["flat"] * 3
 
 
+def test_a_column_that_is_there_twice(tmp_path: Path) -> None:
+    table = pa.table([pa.array(["a"]), pa.array(["b"]), pa.array(["c"])], names=["text", "x", "x"])
+    pq.write_table(table, tmp_path / "in.parquet")
+    (batch,) = batches(tmp_path / "in.parquet")
+    write_kept(batch.source, np.array([True]), batch.start, batch.stop, tmp_path / "kept.parquet")
+    assert pq.ParquetFile(tmp_path / "kept.parquet").read().equals(table)
+    with pytest.raises(InputError, match=r"in.parquet: has more than one column 'x'"):
+        batches(tmp_path / "in.parquet", text="x")
+
+
 def test_strict_stops_at_the_first_bad_row(tmp_path: Path) -> None:
     path = put(tmp_path, text=["a"] * 5 + [None, "b", None])
     with pytest.raises(InputError, match=r"in.parquet:6: field 'text' must be a string, is null"):

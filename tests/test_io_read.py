@@ -119,6 +119,12 @@ def test_a_byte_order_mark_further_on_is_a_fault(tmp_path: Path) -> None:
         (b"true", "not a JSON object but true"),
         (b"NaN", "not a JSON object but a number"),
         (b'{"id": 1}', "there is no field 'text'; the row has id"),
+        (rb'{"\ud800\u001b[31m": 1}', r"there is no field 'text'; the row has '\ud800\x1b[31m'"),
+        (b'{"' + b"long" * 20 + b'": 1}', "the row has " + "long" * 10 + "…"),
+        (
+            b"{" + b",".join(b'"%d":0' % i for i in range(12)) + b"}",
+            "the row has 0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 2 more",
+        ),
         (b"{}", "there is no field 'text'; the row has none"),
         (b'{"text": null}', "field 'text' must be a string, is null"),
         (b'{"text": 5}', "field 'text' must be a string, is a number"),
@@ -137,6 +143,7 @@ def test_a_row_that_cannot_be_used_is_rejected_and_said_why(tmp_path: Path, row:
     ((line, found),) = rejected(path)
     assert line == 2
     assert error in found
+    assert found.isprintable()
     with pytest.raises(InputError) as fault:
         texts(path, strict=True)
     assert str(fault.value).startswith(f"{path}:2: {found}")
@@ -412,6 +419,13 @@ def test_what_cannot_be_found_is_named(
     with pytest.raises(InputError, match=error) as fault:
         find_inputs([argument])
     assert str(fault.value).startswith(argument)
+
+
+def test_links_that_lead_to_themselves(tmp_path: Path) -> None:
+    (tmp_path / "loop.jsonl").symlink_to("loop.jsonl")
+    for argument in (tmp_path, tmp_path / "loop.jsonl", str(tmp_path / "loop.jsonl")):
+        with pytest.raises(InputError, match=r"loop.jsonl: cannot be read: .*symbolic links"):
+            find_inputs([argument], outside=tmp_path / "loop.jsonl" / "out")
 
 
 def test_no_argument_is_an_error() -> None:

@@ -36,6 +36,9 @@ def read(source: Source, wanted: InputFields) -> Iterator[DocumentBatch]:
         names = file.schema_arrow.names
         heads = [_head(name, names) for name in (wanted.text, wanted.id, *wanted.fields)]
         columns = list(dict.fromkeys(head for head in heads if head is not None))
+        for column in columns:
+            if names.count(column) > 1:
+                raise InputError(f"{source.name}: has more than one column {column!r}; rename all but one")
         row = 0
         for group in range(file.num_row_groups):
             for batch in _batches(source, file, group, columns):
@@ -85,6 +88,7 @@ def _opened(source: Source) -> Iterator[pq.ParquetFile]:
     with opened(source) as handle:
         with _faults(source):
             file = pq.ParquetFile(handle)
+            file.schema_arrow  # noqa: B018 types that Arrow does not know are found out here
         yield file
 
 

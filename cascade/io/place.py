@@ -53,10 +53,9 @@ def output_folder(out: str | Path, overwrite: bool = False, inputs: Sequence[Pat
 def _target(out: Path, overwrite: bool, inputs: Sequence[Path]) -> Path:
     """The folder that `out` means, links followed. Raises OutputError if it may not be written."""
     with _faults(out):
-        try:
-            target = out.resolve()
-        except RuntimeError as error:
-            raise OutputError(f"{out}: a link that leads to itself") from error
+        target = Path(os.path.realpath(out))
+        if target.is_symlink():
+            raise OutputError(f"{out}: is a link that leads to itself; name a folder for the output")
         if target.exists() and not target.is_dir():
             raise OutputError(f"{out}: is a file; name a folder for the output")
         if not target.exists():
@@ -66,7 +65,7 @@ def _target(out: Path, overwrite: bool, inputs: Sequence[Path]) -> Path:
         if Path.cwd().is_relative_to(target):
             raise OutputError(f"{out}: holds the current folder, which cannot be replaced; name another folder")
         for path in inputs:
-            if path.resolve().is_relative_to(target):
+            if Path(os.path.realpath(path)).is_relative_to(target):
                 raise OutputError(f"{out}: holds the input {path}, which would be lost; name another folder")
         if not overwrite and any(target.iterdir()):
             raise OutputError(f"{out}: is not empty; name another folder, or use --overwrite to replace it")

@@ -116,8 +116,9 @@ def kind(value: object) -> str:
 
 
 def listed(names: list[str], most: int = 10) -> str:
-    """Names of fields for a message; not all of a long list, and no long name in full."""
+    """Names of fields for a message; not all of a long list, no long name in full, nothing that a terminal obeys."""
     if not names:
         return "none"
-    shown = ", ".join(n if len(n) <= 40 else n[:40] + "…" for n in names[:most])
+    short = [n if len(n) <= 40 else n[:40] + "…" for n in names[:most]]
+    shown = ", ".join(n if n.isprintable() else ascii(n) for n in short)
     return shown + (f" and {len(names) - most} more" if len(names) > most else "")

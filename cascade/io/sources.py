@@ -24,14 +24,14 @@ def find_inputs(arguments: Sequence[str | Path], outside: Path | None = None) ->
     lies below `outside` (the output). Raises InputError: nothing there, unknown suffix, unreadable, a file named twice.
     """
     sources: list[Source] = []
-    seen: dict[Path, Path] = {}
-    barred = outside.resolve() if outside else None
+    seen: dict[str, Path] = {}
+    barred = Path(os.path.realpath(outside)) if outside else None
     if not arguments:
         raise InputError(f"no input: name files, folders or globs of {KNOWN}")
     for argument in arguments:
         for path in _expand(str(argument), barred):
             source = _source(path, len(sources))
-            real = path.resolve()
+            real = os.path.realpath(path)
             if real in seen:
                 other = "" if str(seen[real]) == str(path) else f" (also as {seen[real]})"
                 raise InputError(f"{source.name}: is named twice{other}; every file may come in once")
@@ -60,7 +60,7 @@ def _expand(argument: str, barred: Path | None) -> Iterator[Path]:
     else:
         yield path
         return
-    found = [p for p in found if split_suffix(p) and not (barred and p.resolve().is_relative_to(barred))]
+    found = [p for p in found if split_suffix(p) and not (barred and Path(os.path.realpath(p)).is_relative_to(barred))]
     if not found:
         raise InputError(f"{argument}: there is no file {where} of a known kind: {KNOWN}")
     yield from found
