@@ -72,8 +72,7 @@ def test_the_filled_config_gives_the_same_bytes(work):
     [
         (["run", "default", "nope.jsonl", "-o", "out"], 1, "error: nope.jsonl: there is no such file\n"),
         (["run", "defualt", "a.jsonl", "-o", "out"], 2,
-         "defualt: no such file, and no preset of that name; did you mean default?
-"),
+         "defualt: no such file, and no preset of that name; did you mean default?\n"),
         (["run", "default", "a.jsonl", "-o", "out", "--set", "stages.minhash.bandz=3"], 2,
          "--set stages.minhash.bandz=3: stages[1].bandz: unknown option; did you mean bands?\n"),
         (["run", "default", "a.jsonl", "-o", "a.jsonl"], 1, "error: "),
