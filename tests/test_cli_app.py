@@ -32,7 +32,7 @@ def work(tmp_path, monkeypatch):
 
 def cascade(*arguments):
     """Runs the command in this process: (exit code, stdout, stderr)."""
-    result = CliRunner().invoke(app, [str(a) for a in arguments])
+    result = CliRunner().invoke(app, [str(a) for a in arguments], prog_name="cascade")
     if result.exception is not None and not isinstance(result.exception, SystemExit):
         raise result.exception
     return result.exit_code, result.stdout, result.stderr

@@ -7,4 +7,4 @@ def main() -> None:
     """Entry point of the command. Exit codes: 0, 1 the run failed, 2 usage or config, 130 interrupted."""
     from cascade.cli.app import app
 
-    app()
+    app(prog_name="cascade")
