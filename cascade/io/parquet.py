@@ -159,11 +159,10 @@ def _documents(
         raise InputError(f"{source.name}:{row + first + 1}: {faults[first]}; mend the row or run without --strict")
     used = np.setdiff1d(np.arange(batch.num_rows), np.fromiter(faults, np.int64, len(faults)))
     start = used + row
-    missing = [f"{source.name}:{r + 1}" for r in start.tolist()]
     return DocumentBatch(
         source=source,
         texts=TextBuffer.from_bytes([]) if texts is None else TextBuffer.from_arrow(texts),
-        ids=TextBuffer.from_bytes(_ids(_values(_column(batch, wanted.id), used), missing)),
+        ids=TextBuffer.from_bytes(_ids(_values(_column(batch, wanted.id), used), source.name, start + 1)),
         line=start + 1,
         start=start,
         stop=start + 1,
@@ -230,9 +229,9 @@ def _number(value: Decimal) -> int | float:
     return int(value) if value == value.to_integral_value() else float(value)
 
 
-def _ids(values: list[object], missing: list[str]) -> list[bytes]:
-    """The ids as JSON text; `missing` stands in for those that are not there."""
-    found = [m if v is None else v for v, m in zip(values, missing, strict=True)]
+def _ids(values: list[object], name: str, line: npt.NDArray[np.int64]) -> list[bytes]:
+    """The ids as JSON text; file and row stand in for those that are not there."""
+    found = [f"{name}:{line[i]}" if v is None else v for i, v in enumerate(values)]
     if {int, str}.issuperset(map(type, found)):
         return jsontext.dumps_all(cast("list[int | str]", found))
     return [jsontext.dumps(v) for v in found]
