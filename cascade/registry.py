@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
+from operator import attrgetter
 
 from cascade.errors import ConfigError
 from cascade.stage import Shingler, Stage
@@ -57,6 +58,8 @@ def _load(group: str, name: str, kind: str) -> object:
         hint = f"did you mean {close[0]}? " if close else ""
         raise ConfigError(f"unknown {kind} {name!r}; {hint}installed are: {', '.join(known)}; or give module:Class")
     try:
-        return getattr(importlib.import_module(module), attribute)
-    except (ImportError, AttributeError) as error:
+        return attrgetter(attribute)(importlib.import_module(module))
+    except ModuleNotFoundError as error:
+        raise ConfigError(f"cannot load {kind} {name!r}: {error}; is its folder on PYTHONPATH?") from error
+    except Exception as error:  # a module can fail in any way while it is imported
         raise ConfigError(f"cannot load {kind} {name!r}: {error}") from error

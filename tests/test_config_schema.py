@@ -2,6 +2,7 @@
 
 import json
 import re
+from importlib.metadata import EntryPoint
 
 import jsonschema
 import pytest
@@ -83,3 +84,12 @@ def test_references_resolve(validator):
     references = set(re.findall(r'"\$ref": "([^"]+)"', text))
     assert "#/$defs/shingle" in references
     assert {reference.removeprefix("#/$defs/") for reference in references} <= set(validator.schema["$defs"])
+
+
+def test_a_broken_third_party_is_left_out(monkeypatch):
+    real = registry.installed
+    broken = EntryPoint("gone", "no_such_module:Gone", "cascade.stages")
+    monkeypatch.setattr("cascade.config.schema.installed", lambda group: {**real(group), "gone": broken})
+    definitions = json_schema()["$defs"]
+    assert "stage.gone" not in definitions
+    assert "stage.minhash" in definitions

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 from pydantic import BaseModel
 
 from cascade.config.model import Config, Input, Resolve
-from cascade.errors import ConfigError
 from cascade.registry import SHINGLERS, STAGES, installed, shingler_class, stage_class
 from cascade.text.normalize import Normalize
 
@@ -17,19 +17,15 @@ _CLASS_PATH = r"^[^:]+:[^:]+$"
 def json_schema() -> dict[str, Any]:
     """The schema (draft 2020-12). A third party's stage that is given as module:Class is accepted with any options."""
     definitions: dict[str, Any] = {}
-    shinglers = _installed(SHINGLERS, shingler_class)
-    stages = _installed(STAGES, stage_class)
-    for name, cls in shinglers.items():
-        definitions[f"shingle.{name}"] = _tagged(cls, "by", name, definitions)
-    for name, cls in stages.items():
-        block = _tagged(cls, "use", name, definitions)
-        block["properties"]["shingle"] = {
+    shinglers = _installed(SHINGLERS, shingler_class, "shingle", "by", definitions)
+    stages = _installed(STAGES, stage_class, "stage", "use", definitions)
+    for name in stages:
+        definitions[f"stage.{name}"]["properties"]["shingle"] = {
             "$ref": "#/$defs/shingle",
             "description": "a shingler for this stage alone (default: the config's)",
         }
-        definitions[f"stage.{name}"] = block
-    definitions["shingle"] = _one_of("shingle", "by", list(shinglers))
-    definitions["stage"] = _one_of("stage", "use", list(stages))
+    definitions["shingle"] = _one_of("shingle", "by", shinglers)
+    definitions["stage"] = _one_of("stage", "use", stages)
     properties: dict[str, Any] = {}
     for name, field in Config.model_fields.items():
         properties[name] = {"description": field.description}
@@ -51,14 +47,14 @@ def json_schema() -> dict[str, Any]:
     }
 
 
-def _installed(group: str, find: Any) -> dict[str, type[BaseModel]]:
-    found = {}
+def _installed(group: str, find: Any, kind: str, tag: str, definitions: dict[str, Any]) -> list[str]:
+    """Defines every stage or shingler that loads; gives their names."""
+    names = []
     for name in installed(group):
-        try:
-            found[name] = find(name)
-        except ConfigError:
-            continue  # a broken third-party package: `cascade stages` shows its error
-    return found
+        with suppress(Exception):  # a third party's that is broken: `cascade stages` shows its error
+            definitions[f"{kind}.{name}"] = _tagged(find(name), tag, name, definitions)
+            names.append(name)
+    return names
 
 
 def _plain(cls: type[BaseModel], definitions: dict[str, Any]) -> dict[str, Any]:
