@@ -6,6 +6,7 @@ class table is given, when it must cover more than ASCII.
 
 from __future__ import annotations
 
+import numpy as np
 from numba import int64, njit, uint8, uint32, uint64
 
 from cascade.kernels.hashing import GOLDEN, hash_bytes, mix64, multiplier, start_value
@@ -13,30 +14,51 @@ from cascade.kernels.tokenize import CHUNK, CJK, SEPARATOR, find_tokens, is_asci
 
 
 @njit(inline="always")
-def chain_in_place(out, start, count, n, first, odd):  # type: ignore[no-untyped-def]
+def place_factors(count, first):  # type: ignore[no-untyped-def]
+    """An odd number for each place in an n-gram, chosen by the seed."""
+    factors = np.empty(count, np.uint64)
+    for k in range(count):
+        factors[k] = mix64(first + uint64(k) * uint64(GOLDEN)) | uint64(1)
+    return factors
+
+
+@njit(inline="always")
+def chain_in_place(out, start, count, n, factors, first):  # type: ignore[no-untyped-def]
     """Turns `count` token hashes at out[start:] into hashes of their n-grams; returns how many these are.
 
-    The hash of tokens t1 … tn is mix64(t1·B^(n-1) + … + tn + c), where B is odd and c depends on n: no sequence is
-    hashed like the beginning of a longer one. From one n-gram to the next it takes two multiplications, whatever n is.
-    Two n-grams whose token hashes are random collide by a chance of about 2^-64. The worst that can be crafted without
-    the seed, Thue-Morse sequences of two tokens, makes it 2^-45 for n = 32 and 2^-21 for n = 256.
-    An n-gram needs no token before its own, so it may overwrite its first one. Fewer than n tokens make one shingle.
+    The hash of tokens t1 … tn is mix64(c + f1·t1 + … + fn·tn) modulo 2^64 (multilinear hashing, Carter and Wegman 1979)
+    with odd factors that the seed chooses for each place, and c for each length: no sequence is hashed like the
+    beginning of a longer one. n-grams that differ in one token never collide; others by a chance of about 2^-64, since
+    token hashes are random to whoever does not know the seed. The products do not wait for one another, and an n-gram
+    needs no token before its own, so it may overwrite its first one. Fewer than n tokens make one shingle.
     """
     if count == 0:
         return 0
     length = min(n, count)
-    extra = mix64(first + uint64(length) * uint64(GOLDEN))
-    power = uint64(1)
-    h = uint64(0)
-    for i in range(start, start + length):
-        h = h * odd + out[i]
-        power *= odd
-    for i in range(start, start + count - length):
-        gone = out[i] * power
-        out[i] = mix64(h + extra)
-        h = h * odd + (out[i + length] - gone)
-    out[start + count - length] = mix64(h + extra)
-    return count - length + 1
+    begin = mix64(first - uint64(length) * uint64(GOLDEN))
+    i = start
+    stop = start + count - length + 1
+    while i + 4 <= stop:
+        # Four at a time: for a handful of tokens the loop would cost as much as the products.
+        h0, h1, h2, h3 = begin, begin, begin, begin
+        for k in range(length):
+            factor = factors[k]
+            h0 += factor * out[i + k]
+            h1 += factor * out[i + k + 1]
+            h2 += factor * out[i + k + 2]
+            h3 += factor * out[i + k + 3]
+        out[i] = mix64(h0)
+        out[i + 1] = mix64(h1)
+        out[i + 2] = mix64(h2)
+        out[i + 3] = mix64(h3)
+        i += 4
+    while i < stop:
+        h = begin
+        for k in range(length):
+            h += factors[k] * out[i + k]
+        out[i] = mix64(h)
+        i += 1
+    return stop - start
 
 
 @njit(nogil=True, cache=True)
@@ -44,6 +66,7 @@ def token_shingles(data, offsets, classes, by_word, n, seed, out, indptr):  # ty
     """N-grams of the tokens of each text."""
     first = start_value(seed)
     odd = multiplier(seed)
+    factors = place_factors(n, first)
     starts, ends, kinds = token_room(CHUNK)
     used = 0
     for d in range(offsets.shape[0] - 1):
@@ -61,7 +84,7 @@ def token_shingles(data, offsets, classes, by_word, n, seed, out, indptr):  # ty
                 out[used + t] = hash_bytes(data, starts[t], ends[t], first, odd)
             used += done
             starts[0] = starts[done]
-        used = begin + chain_in_place(out, begin, used - begin, n, first, odd)
+        used = begin + chain_in_place(out, begin, used - begin, n, factors, first)
         indptr[d + 1] = used
     return used
 
@@ -71,6 +94,7 @@ def cjk_shingles(data, offsets, classes, n, word_n, seed, out, indptr):  # type:
     """N-grams of length `n` inside runs of CJK tokens that touch, of length `word_n` between two such runs."""
     first = start_value(seed)
     odd = multiplier(seed)
+    factors = place_factors(max(n, word_n), first)
     starts, ends, kinds = token_room(CHUNK)
     used = 0
     for d in range(offsets.shape[0] - 1):
@@ -88,7 +112,7 @@ def cjk_shingles(data, offsets, classes, n, word_n, seed, out, indptr):  # type:
                 return -1
             for t in range(done):
                 if (kinds[t] == CJK) != inside or (inside and starts[t] != end):
-                    used = begin + chain_in_place(out, begin, used - begin, n if inside else word_n, first, odd)
+                    used = begin + chain_in_place(out, begin, used - begin, n if inside else word_n, factors, first)
                     begin = used
                     inside = kinds[t] == CJK
                 end = ends[t]
@@ -96,7 +120,7 @@ def cjk_shingles(data, offsets, classes, n, word_n, seed, out, indptr):  # type:
                 used += 1
             starts[0] = starts[done]
             kinds[0] = kinds[done]
-        used = begin + chain_in_place(out, begin, used - begin, n if inside else word_n, first, odd)
+        used = begin + chain_in_place(out, begin, used - begin, n if inside else word_n, factors, first)
         indptr[d + 1] = used
     return used
 
@@ -106,6 +130,7 @@ def span_shingles(data, offsets, rows, n, seed, out, indptr):  # type: ignore[no
     """N-grams of given tokens: token i is data[offsets[i]:offsets[i + 1]], text d has tokens rows[d] to rows[d + 1]."""
     first = start_value(seed)
     odd = multiplier(seed)
+    factors = place_factors(n, first)
     used = 0
     for d in range(rows.shape[0] - 1):
         count = rows[d + 1] - rows[d]
@@ -114,7 +139,7 @@ def span_shingles(data, offsets, rows, n, seed, out, indptr):  # type: ignore[no
         for j in range(count):
             k = rows[d] + j
             out[used + j] = hash_bytes(data, offsets[k], offsets[k + 1], first, odd)
-        used += chain_in_place(out, used, count, n, first, odd)
+        used += chain_in_place(out, used, count, n, factors, first)
         indptr[d + 1] = used
     return used
 

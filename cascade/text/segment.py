@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from functools import cache
+from io import BytesIO
 from pathlib import Path
 
 from cascade.errors import ConfigError
@@ -53,7 +54,8 @@ def _tokenizer(user_dict: str | None):  # type: ignore[no-untyped-def]
     tokenizer.initialize()
     if user_dict is not None:
         try:
-            tokenizer.load_userdict(user_dict)
+            # jieba would leave a file that it opens itself open.
+            tokenizer.load_userdict(BytesIO(Path(user_dict).read_bytes()))
         except (OSError, ValueError) as error:
             raise ConfigError(
                 f"user_dict: cannot read {user_dict!r} ({error}); expected a UTF-8 file with a word a line, "

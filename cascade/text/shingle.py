@@ -25,7 +25,7 @@ Hashes = npt.NDArray[np.uint64]
 Rows = npt.NDArray[np.int64]
 
 LONGEST = 256
-"""Greatest n: hardly any two documents are near-duplicates in longer windows only, and hashes would get weaker."""
+"""Greatest n: the work grows with n, and hardly any two documents are near-duplicates in longer windows only."""
 
 
 class TokenShingler(Shingler):
