@@ -76,7 +76,7 @@ def test_a_kernel_without_room_says_so_and_stays_inside(call):
         elif call == "char":
             used = shingle.char_shingles(texts.data, texts.offsets, 1, seed, out, indptr)
         else:
-            used = shingle.span_shingles(texts.data, texts.offsets, np.array([0, 1, 2]), 1, seed, out, indptr)
+            used = shingle.span_shingles(texts.data, texts.offsets, np.array([0, 1, 2]), table, 1, seed, out, indptr)
         need = {"token": 8, "cjk": 8, "char": 14, "span": 2}[call]
         assert used == (need if room >= need else -1)
         assert not whole[room:].any()
@@ -112,7 +112,7 @@ def test_distinct_counts_stop_at_their_greatest_value(dtype):
     hashes = np.zeros(3, np.uint64)
     out, counts, indptr = np.zeros(3, np.uint64), np.zeros(3, np.uint32), np.zeros(2, np.int64)
     rows = np.array([0, 3])
-    used = shingle.distinct_shingles(hashes, rows, np.zeros(8, dtype), np.uint64(1), out, counts, indptr)
+    used = shingle.distinct_shingles(hashes, rows, np.zeros(16, dtype), np.uint64(1), out, counts, indptr)
     assert (used, counts[0], list(indptr)) == (1, 3, [0, 1])
 
 

@@ -92,6 +92,15 @@ def test_no_text_and_texts_without_tokens(shingler):
         assert shingler.shingle(TextBuffer.from_strings([" ¿?… ❤\ufe0f \u0301"]), 0).lengths.tolist() == [0]
 
 
+def test_tokens_may_hold_lone_surrogates():
+    class Odd(TokenShingler):
+        def tokens(self, text):
+            return ["中", "\ud83d", "\ude00", "a"]
+
+    found = Odd(n=1).shingle(TextBuffer.from_strings(["x"]), 0).hashes.tolist()
+    assert found == [oracle.shingle_hash([token], 0) for token in "中\ufffd\ufffda"]
+
+
 def test_borders_order_and_number_of_tokens_count():
     rows = ["ab c", "a bc", "c ab", "abc", "ab", "ab ab", "ab ab ab", "ab\0", "a b c ab"]
     found = Whitespace(n=5).shingle(TextBuffer.from_strings(rows), 0)

@@ -10,7 +10,7 @@ import numpy as np
 from numba import int64, njit, uint8, uint32, uint64
 
 from cascade.kernels.hashing import GOLDEN, hash_bytes, mix64, multiplier, start_value
-from cascade.kernels.tokenize import CHUNK, CJK, SEPARATOR, find_tokens, is_ascii, token_room
+from cascade.kernels.tokenize import CHUNK, CJK, SEPARATOR, find_tokens, holds_token, token_room
 
 
 @njit(inline="always")
@@ -72,13 +72,11 @@ def token_shingles(data, offsets, classes, by_word, n, seed, out, indptr):  # ty
     for d in range(offsets.shape[0] - 1):
         i = offsets[d]
         stop = offsets[d + 1]
-        if classes.shape[0] <= 128 and not is_ascii(data, i, stop):
-            return -1
         begin = used
         kind = uint8(SEPARATOR)
         while i < stop:
             done, i, kind = find_tokens(data, i, stop, classes, by_word, starts, ends, kinds, kind)
-            if used + done > out.shape[0]:
+            if done < 0 or used + done > out.shape[0]:
                 return -1
             for t in range(done):
                 out[used + t] = hash_bytes(data, starts[t], ends[t], first, odd)
@@ -100,15 +98,13 @@ def cjk_shingles(data, offsets, classes, n, word_n, seed, out, indptr):  # type:
     for d in range(offsets.shape[0] - 1):
         i = offsets[d]
         stop = offsets[d + 1]
-        if classes.shape[0] <= 128 and not is_ascii(data, i, stop):
-            return -1
         begin = used  # where the hashes of the open segment start
         inside = False  # is that a run of CJK characters?
         end = i
         kind = uint8(SEPARATOR)
         while i < stop:
             done, i, kind = find_tokens(data, i, stop, classes, True, starts, ends, kinds, kind)
-            if used + done > out.shape[0]:
+            if done < 0 or used + done > out.shape[0]:
                 return -1
             for t in range(done):
                 if (kinds[t] == CJK) != inside or (inside and starts[t] != end):
@@ -126,19 +122,23 @@ def cjk_shingles(data, offsets, classes, n, word_n, seed, out, indptr):  # type:
 
 
 @njit(nogil=True, cache=True)
-def span_shingles(data, offsets, rows, n, seed, out, indptr):  # type: ignore[no-untyped-def]
-    """N-grams of given tokens: token i is data[offsets[i]:offsets[i + 1]], text d has tokens rows[d] to rows[d + 1]."""
+def span_shingles(data, offsets, rows, classes, n, seed, out, indptr):  # type: ignore[no-untyped-def]
+    """N-grams of given tokens: token i is data[offsets[i]:offsets[i + 1]], text d has tokens rows[d] to rows[d + 1].
+
+    With `classes` (else it is empty) only those that hold a character of a token count.
+    """
     first = start_value(seed)
     odd = multiplier(seed)
     factors = place_factors(n, first)
     used = 0
     for d in range(rows.shape[0] - 1):
-        count = rows[d + 1] - rows[d]
-        if used + count > out.shape[0]:
+        count = 0
+        if used + rows[d + 1] - rows[d] > out.shape[0]:
             return -1
-        for j in range(count):
-            k = rows[d] + j
-            out[used + j] = hash_bytes(data, offsets[k], offsets[k + 1], first, odd)
+        for k in range(rows[d], rows[d + 1]):
+            if classes.shape[0] == 0 or holds_token(data, offsets[k], offsets[k + 1], classes):
+                out[used + count] = hash_bytes(data, offsets[k], offsets[k + 1], first, odd)
+                count += 1
         used += chain_in_place(out, used, count, n, factors, first)
         indptr[d + 1] = used
     return used
@@ -184,16 +184,17 @@ def char_shingles(data, offsets, n, seed, out, indptr):  # type: ignore[no-untyp
 def distinct_shingles(hashes, rows, slots, secret, out, counts, indptr):  # type: ignore[no-untyped-def]
     """Distinct hashes of each row in order of first occurrence, and how often each occurs (up to 2^32 - 1).
 
-    `slots` is zero, a power of two long, and more than the longest row; it holds places in `out` plus one. A place
-    before the current row's is as good as empty, so the table is never cleared. `secret` (odd) chooses the slots: which
-    hashes crowd together cannot be known from outside, and the result does not depend on it.
+    `slots` is zero, a power of two long, and longer than any row; it holds places in `out` plus one. A place before the
+    current row's is as good as empty, so the table is never cleared. Short rows use three slots for a hash, so that
+    few meet; long ones half of that. `secret` (odd) chooses the slots: which hashes crowd together cannot be known from
+    outside, and the result does not depend on it.
     """
     used = 0
     for d in range(rows.shape[0] - 1):
         start = used
         count = rows[d + 1] - rows[d]
         bits = 1
-        while (int64(1) << bits) * 2 < count * 3:
+        while (int64(1) << bits) * (1 if count <= 4096 else 2) < count * 3 and (int64(2) << bits) <= slots.shape[0]:
             bits += 1
         mask = (int64(1) << bits) - 1
         shift = uint64(64 - bits)

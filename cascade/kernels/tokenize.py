@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import int64, njit, uint8, uint64
 
-from cascade.kernels.words import HIGH, high_bits, load64, low_bits, trailing_zeros, visible_bits, word_bits
+from cascade.kernels.words import high_bits, load64, low_bits, trailing_zeros, visible_bits, word_bits
 
 SEPARATOR, MARK, WORD, KATAKANA, HANGUL, SINGLE, CJK = range(7)
 """Classes: nothing; extends what is before it; three kinds of runs; a token by itself; one inside a run of its like."""
@@ -42,7 +42,7 @@ def find_tokens(data, i, stop, classes, by_word, starts, ends, kinds, kind):  # 
 
     `kind` is the class of a token that is open at place `i` and whose start is starts[0]; SEPARATOR: none is. Returns
     the number of finished tokens, the place reached, and the class of the token that is open there (never at `stop`),
-    whose start stands behind those of the finished ones.
+    whose start stands behind those of the finished ones. The number is -1 if a table of ASCII alone is not enough.
     """
     begun = 0 if kind == SEPARATOR else 1
     done = 0
@@ -81,6 +81,8 @@ def find_tokens(data, i, stop, classes, by_word, starts, ends, kinds, kind):  # 
                 bits &= bits - uint64(1)
             kind = uint8(WORD) if begun > done else uint8(SEPARATOR)
             i += size
+        elif classes.shape[0] <= 128:
+            return -1, i, kind
         else:
             point, size = code_point(load64(data, i))
             found = classes[point]
@@ -102,15 +104,16 @@ def find_tokens(data, i, stop, classes, by_word, starts, ends, kinds, kind):  # 
 
 
 @njit(inline="always")
-def is_ascii(data, start, stop):  # type: ignore[no-untyped-def]
-    """Whether data[start:stop] holds no byte beyond ASCII."""
-    seen = uint64(0)
-    words = (stop - start) >> 3
-    for k in range(words):
-        seen |= load64(data, start + 8 * k)
-    start += 8 * words
-    seen |= load64(data, start) & low_bits(8 * (stop - start))
-    return seen & uint64(HIGH) == uint64(0)
+def holds_token(data, i, stop, classes):  # type: ignore[no-untyped-def]
+    """Whether a character of data[i:stop] belongs to a token and is no mark; `classes` covers all code points."""
+    found = False
+    while i < stop and not found:
+        point, size = int64(data[i]), 1
+        if data[i] >= 128:
+            point, size = code_point(load64(data, i))
+        found = classes[point] > MARK
+        i += size
+    return found
 
 
 @njit(nogil=True, cache=True)

@@ -18,7 +18,7 @@ from pydantic import Field, model_validator
 
 from cascade.stage import Shingler
 from cascade.text import segment
-from cascade.text.buffer import PAD, Shingles, TextBuffer, encode
+from cascade.text.buffer import PAD, Shingles, TextBuffer
 from cascade.text.tokenize import Classes, Rule, ascii_classes, classes, spans, token_character, word_tokens
 
 Hashes = npt.NDArray[np.uint64]
@@ -45,15 +45,7 @@ class TokenShingler(Shingler):
         return self.n
 
     def shingle(self, texts: TextBuffer, seed: int) -> Shingles:
-        from cascade.kernels.shingle import span_shingles
-
-        tokens = [self.tokens(texts[i]) for i in range(len(texts))]
-        rows = np.zeros(len(texts) + 1, np.int64)
-        np.cumsum(np.fromiter(map(len, tokens), np.int64, len(tokens)), out=rows[1:])
-        buffer = _joined([token for row in tokens for token in row])
-        return _collect(len(texts), len(buffer), lambda out, indptr: span_shingles(
-            buffer.data, buffer.offsets, rows, self.n, np.uint64(seed % 2**64), out, indptr
-        ))  # fmt: skip
+        return _of_tokens([self.tokens(texts[i]) for i in range(len(texts))], self.n, seed)
 
     def shingle_texts(self, text: str) -> list[tuple[str, ...]]:
         """The shingles of a text as tuples of tokens, in the order of the hashes."""
@@ -163,13 +155,16 @@ class Jieba(TokenShingler):
         return self
 
     def tokens(self, text: str) -> list[str]:
-        if self.segmenter == "rjieba":
-            words = segment.rjieba_cut()(text)
-        else:
-            words = segment.jieba_cut(self.user_dict, self.hmm)(text)
         holds_token = token_character().search
-        # Most words are letters through and through, which is quickly seen.
-        return [word for word in words if word.isalpha() or holds_token(word)]
+        return [word for word in self._cut()(text) if holds_token(word)]
+
+    def shingle(self, texts: TextBuffer, seed: int) -> Shingles:
+        cut = self._cut()
+        # All words, for the kernel knows faster than Python which of them count.
+        return _of_tokens([cut(texts[i]) for i in range(len(texts))], self.n, seed, classes("word"))
+
+    def _cut(self) -> segment.Cut:
+        return segment.rjieba_cut() if self.segmenter == "rjieba" else segment.jieba_cut(self.user_dict, self.hmm)
 
 
 def windows(tokens: Sequence[str], n: int) -> list[tuple[str, ...]]:
@@ -184,7 +179,7 @@ def distinct(shingles: Shingles) -> Shingles:
     from cascade.kernels.shingle import distinct_shingles
 
     total, longest = len(shingles.hashes), int(shingles.lengths.max(initial=0))
-    size = 1 << max(1, (longest * 3 // 2).bit_length())
+    size = 1 << max(14, (longest * 3 // 2).bit_length())
     slots = np.zeros(size, np.uint32 if total < 2**32 - 1 else np.int64)
     out, counts = np.empty(total, np.uint64), np.empty(total, np.uint32)
     indptr = np.zeros(len(shingles) + 1, np.int64)
@@ -207,6 +202,19 @@ def _slot_secret() -> np.uint64:
     import secrets
 
     return np.uint64(secrets.randbits(64) | 1)
+
+
+def _of_tokens(rows: Sequence[Sequence[str]], n: int, seed: int, counted: Classes | None = None) -> Shingles:
+    from cascade.kernels.shingle import span_shingles
+
+    indptr = np.zeros(len(rows) + 1, np.int64)
+    np.cumsum(np.fromiter(map(len, rows), np.int64, len(rows)), out=indptr[1:])
+    words = _joined([token for row in rows for token in row])
+    table = np.empty(0, np.uint8) if counted is None else counted
+    number = np.uint64(seed % 2**64)
+    return _collect(len(rows), len(words), lambda out, ends: int(
+        span_shingles(words.data, words.offsets, indptr, table, n, number, out, ends)
+    ))  # fmt: skip
 
 
 def _by_rule(texts: TextBuffer, rule: Rule, n: int, seed: int, word_n: int = 1) -> Shingles:
@@ -245,7 +253,10 @@ def _collect(documents: int, most: int, fill: Callable[[Hashes, Rows], int]) -> 
 def _joined(tokens: Sequence[str]) -> TextBuffer:
     """As TextBuffer.from_strings, for a great many short strings: one encoding, lengths counted in bulk."""
     text = "".join(tokens)
-    raw = encode(text)
+    try:
+        raw = text.encode("utf-8")
+    except UnicodeEncodeError:
+        return TextBuffer.from_strings(tokens)
     data = np.frombuffer(raw + bytes(PAD), np.uint8)
     ends = np.zeros(len(tokens) + 1, np.int64)
     np.cumsum(np.fromiter(map(len, tokens), np.int64, len(tokens)), out=ends[1:])
