@@ -123,6 +123,12 @@ def test_the_readme_shows_what_the_demo_prints(work: Path) -> None:
     assert "demo -o .demo" in (ROOT / "Makefile").read_text("utf-8")
 
 
+def test_the_config_of_the_readme_is_the_default(work: Path) -> None:
+    first = next(content for language, content in blocks(README) if language == "yaml")
+    assert load_config_text(first, work) == load_config("default")
+    assert set(re.findall(r"^(\w+):", first, re.M)) == set(Config.model_fields)
+
+
 def test_the_stage_of_the_readme_is_short_and_lawful(work: Path) -> None:
     (source,) = [content for _, content in blocks(README) if content.startswith("# mine.py")]
     assert len([line for line in source.splitlines() if line.strip()]) <= 20
