@@ -17,8 +17,8 @@ class Progress(Protocol):
     def finish(self, step: str) -> None:
         """The step is done."""
 
-    def warn(self, message: str) -> None:
-        """Something legal that deserves a second look."""
+    def expect(self, step: str, total: int) -> None:
+        """A better guess of the total of a step that has started."""
 
 
 class Silent:
@@ -33,5 +33,5 @@ class Silent:
     def finish(self, step: str) -> None:
         pass
 
-    def warn(self, message: str) -> None:
+    def expect(self, step: str, total: int) -> None:
         pass

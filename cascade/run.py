@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from cascade.config import warnings as advice
 from cascade.config.model import Config
 from cascade.corpus import Arrival, Corpus, CorpusBuilder, digests
 from cascade.errors import CascadeError
@@ -60,13 +61,11 @@ def run_files(
         write_result(work, sources, corpus, outcome, rejected, config, progress)
         counts = {**outcome.counts, "rejected": len(rejected)}
         counts["read"] += len(rejected)
-        warnings = (*outcome.warnings, *repeated_ids(corpus))
+        warnings = (*advice(config, len(corpus)), *outcome.warnings, *repeated_ids(corpus))
         ended = perf_counter()
         seconds = {"read": reading, **outcome.seconds, "write": ended - writing, "total": ended - start}
         report = RunReport(out, counts, outcome.stages, seconds["total"], warnings)
         write_report(work / "report.json", describe(report, sources, corpus, outcome, config, seconds, workers))
-    for warning in warnings:
-        progress.warn(warning)
     return report
 
 
@@ -86,6 +85,8 @@ def read_corpus(
     rejected: list[Rejected] = []
     total = 0
     progress.start("read", None)
+    plain = all(s.format == "jsonl" and not s.compression for s in sources)
+    before = np.cumsum([0, *(s.size for s in sources)])
 
     def arrive(batch: DocumentBatch) -> tuple[Arrival, list[Rejected]]:
         return arrival(batch, config.normalize), batch.rejected
@@ -95,6 +96,9 @@ def read_corpus(
         rejected += refused
         total += len(arrived.texts) + len(refused)
         progress.advance("read", len(arrived.texts))
+        if plain and len(arrived.stop):
+            share = (before[arrived.source] + int(arrived.stop[-1])) / before[-1]
+            progress.expect("read", round((total - len(rejected)) / share))
     progress.finish("read")
     corpus = builder.finish()
     if len(corpus) + len(rejected) != total:

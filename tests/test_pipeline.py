@@ -14,6 +14,7 @@ import pytest
 
 from cascade import ConfigError, InputError, StageError, dedupe, load_config, run_files, word_tokens
 from cascade.config.presets import preset_names
+from cascade.progress import Silent
 
 FILES = ("removed.jsonl", "rejected.jsonl", "clusters.jsonl", "config.yaml")
 TUTORIAL = ["red blue green", "red blue green yellow", "black white", "RED BLUE GREEN"]
@@ -130,6 +131,35 @@ def check_evidence(out: Path, report) -> None:
     assert written["counts"] == counts
     for stage in written["stages"]:
         assert stage["pairs_in"] >= stage["pairs_out"] >= 0
+
+
+class Listening(Silent):
+    def __init__(self):
+        self.expected = []
+        self.seen = {}
+
+    def advance(self, step, documents):
+        self.seen[step] = self.seen.get(step, 0) + documents
+
+    def expect(self, step, total):
+        self.expected.append((step, total))
+
+
+def test_progress_expects_about_as_many_documents_as_come(tmp_path):
+    paths = [corpora.write(tmp_path / f"{i}.jsonl", [f"a text of some length, number {i}"] * 40_000) for i in range(2)]
+    listening = Listening()
+    report = run_files(load_config("default"), paths, tmp_path / "out", progress=listening)
+    assert listening.expected[-1] == ("read", 80_000)
+    assert all(abs(total - 80_000) < 4_000 for _, total in listening.expected)
+    assert listening.seen["read"] == listening.seen["write"] == 80_000
+    assert listening.seen["columns"] == report.counts["kept"] == 2
+
+
+def test_warnings_of_the_config_are_in_the_report(tmp_path):
+    source = corpora.write(tmp_path / "in.jsonl", ["a b c", "d e f"])
+    report = run_files(load_config("default", ["stages.minhash.bands=2"]), [source], tmp_path / "out")
+    assert any("recall" in warning for warning in report.warnings)
+    assert json.loads((tmp_path / "out" / "report.json").read_text())["warnings"] == list(report.warnings)
 
 
 def test_twins_of_a_removed_text_share_its_keeper():

@@ -69,17 +69,16 @@ def run(
     """
     from cascade.cli.progress import progress_for
     from cascade.cli.summary import summary_lines
-    from cascade.config import load_config, warnings
+    from cascade.config import load_config
     from cascade.run import run_files
 
     loaded = load_config(config, changes or [])
     with progress_for(sys.stderr, quiet) as progress:
         report = run_files(loaded, inputs, out, workers=workers, overwrite=overwrite, strict=strict, progress=progress)
-    notes = [*warnings(loaded, report.counts["read"]), *report.warnings]
     if quiet:
-        say(*(f"warning: {note}" for note in notes))
+        say(*(f"warning: {note}" for note in report.warnings))
     else:
-        print("\n".join(summary_lines(report, notes)))
+        print("\n".join(summary_lines(report)))
 
 
 @app.command()

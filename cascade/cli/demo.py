@@ -11,7 +11,7 @@ from typing import Any
 
 from cascade.cli.progress import progress_for
 from cascade.cli.summary import summary_lines
-from cascade.config import load_config, warnings
+from cascade.config import load_config
 from cascade.run import run_files
 
 PRESET = "default"
@@ -40,7 +40,7 @@ def run_demo(out: Path, *, overwrite: bool, workers: int | None, changes: Sequen
     for rejected in _rows(out / "rejected.jsonl"):
         yield f"rejected, line {rejected['line']}: {rejected['error']}"
     yield ""
-    yield from summary_lines(report, [*warnings(config, report.counts["read"]), *report.warnings])
+    yield from summary_lines(report)
 
 
 def _reason(decision: dict[str, Any]) -> str:

@@ -45,7 +45,7 @@ def unit(step: str) -> str:
 
 
 class Lines:
-    """A line when a step has ended, and every few seconds before: for logs. Warnings are left to the summary."""
+    """A line when a step has ended, and every few seconds before: for logs."""
 
     def __init__(self) -> None:
         self._done: dict[str, int] = {}
@@ -70,8 +70,8 @@ class Lines:
         seconds = now - self._started[step]
         say(f"{WORDS.get(step, step)}: {self._done[step]:,} {unit(step)} in {seconds:.1f} s")
 
-    def warn(self, message: str) -> None:
-        pass
+    def expect(self, step: str, total: int) -> None:
+        self._total[step] = total
 
     def _state(self, step: str, now: float) -> str:
         done, total = self._done[step], self._total[step]
@@ -82,7 +82,7 @@ class Lines:
 
 
 class Bars:
-    """A bar for each step: share done, speed, time left. Warnings are left to the summary."""
+    """A bar for each step: share done, speed, time left."""
 
     def __init__(self, bars: RichProgress) -> None:
         self._bars = bars
@@ -102,8 +102,8 @@ class Bars:
         whole = self._done[step] or 1
         self._bars.update(self._tasks[step], total=whole, completed=whole)
 
-    def warn(self, message: str) -> None:
-        pass
+    def expect(self, step: str, total: int) -> None:
+        self._bars.update(self._tasks[step], total=total)
 
 
 def _bars(stream: TextIO) -> RichProgress:

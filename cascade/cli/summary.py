@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from cascade.result import RunReport, StageReport
 
 
-def summary_lines(report: RunReport, warnings: Sequence[str] = ()) -> list[str]:
+def summary_lines(report: RunReport) -> list[str]:
     """The summary of a run, line by line."""
     counts = report.counts
     exact, near = counts["removed_exact"], counts["removed_near"]
@@ -25,8 +25,8 @@ def summary_lines(report: RunReport, warnings: Sequence[str] = ()) -> list[str]:
     lines = [f"{name:<9} {number:>{width},}  {note}".rstrip() for name, number, note in rows]
     if report.stages:
         lines += ["", *funnel_lines(report.stages)]
-    if warnings:
-        lines += ["", *(f"warning: {warning}" for warning in warnings)]
+    if report.warnings:
+        lines += ["", *(f"warning: {warning}" for warning in report.warnings)]
     speed = counts["read"] / report.seconds if report.seconds > 0 else 0.0
     return [*lines, "", f"results in {report.out} ({report.seconds:.1f} s, {speed:,.0f} documents/s)"]
 
