@@ -2,16 +2,20 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+# What building leaves in the tree goes again: Python would take it for the installed package when it runs from here.
+INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable
 
 .PHONY: demo test test-slow check bench clean
 
 $(VENV)/.installed: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	$(INSTALL) .
+	rm -rf build *.egg-info
 	touch $@
 
 $(VENV)/.installed-dev: $(VENV)/.installed
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	$(INSTALL) '.[dev]'
+	rm -rf build *.egg-info
 	touch $@
 
 demo: $(VENV)/.installed
