@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -112,11 +113,11 @@ class CorpusBuilder:
         )
 
 
-def digests(texts: TextBuffer) -> npt.NDArray[np.uint64]:
-    """xxh3-128 of each text as uint64[n, 2]."""
+def digests(texts: TextBuffer, seed: int) -> npt.NDArray[np.uint64]:
+    """xxh3-128 of each text under a seed, as uint64[n, 2]."""
     from xxhash import xxh3_128_digest
 
     data = memoryview(texts.data.data)
     ends = texts.offsets.tolist()
-    joined = b"".join([xxh3_128_digest(data[ends[i] : ends[i + 1]]) for i in range(len(texts))])
+    joined = b"".join([xxh3_128_digest(data[a:b], seed % 2**64) for a, b in pairwise(ends)])
     return np.frombuffer(joined, np.uint64).reshape(-1, 2)

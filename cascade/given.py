@@ -182,7 +182,7 @@ def _read(rows: Iterable[Row], config: Config, workers: int) -> tuple[Corpus, li
         numbers = np.array([number for number, _ in chunk], np.int64)
         return Arrival(
             texts=texts,
-            digest=digests(texts),
+            digest=digests(texts, config.seed),
             ids=TextBuffer.from_strings(_id_text(row[1]) for _, row in chunk),
             source=0,
             line=numbers,

@@ -73,8 +73,9 @@ def collapse(corpus: Corpus, order: Rows) -> tuple[Rows, Rows]:
     twin_of = np.arange(len(order), dtype=np.int64)
     sizes = np.diff(corpus.texts.offsets)
     by_digest = np.lexsort((rank, corpus.digest[:, 1], corpus.digest[:, 0]))
+    by_digest = by_digest[sizes[by_digest] > 0]
     sorted_digest = corpus.digest[by_digest]
-    same = (sorted_digest[1:] == sorted_digest[:-1]).all(axis=1) & (sizes[by_digest[1:]] > 0)
+    same = (sorted_digest[1:] == sorted_digest[:-1]).all(axis=1)
     start = 0
     for at in np.flatnonzero(same).tolist():
         if at < start:

@@ -28,7 +28,7 @@ from cascade.parallel import available_workers, ordered_map
 from cascade.pipeline import deduplicate
 from cascade.progress import Progress, Silent
 from cascade.result import Outcome, RunReport
-from cascade.text.normalize import Normalize, normalize_texts
+from cascade.text.normalize import normalize_texts
 
 PACKAGES = ("cascade-dedup", "numpy", "numba", "pyarrow", "rapidfuzz", "xxhash", "jieba", "rjieba")
 
@@ -89,7 +89,7 @@ def read_corpus(
     before = np.cumsum([0, *(s.size for s in sources)])
 
     def arrive(batch: DocumentBatch) -> tuple[Arrival, list[Rejected]]:
-        return arrival(batch, config.normalize), batch.rejected
+        return arrival(batch, config), batch.rejected
 
     for arrived, refused in ordered_map(arrive, read_all(sources, wanted), workers):
         builder.add(arrived)
@@ -106,12 +106,12 @@ def read_corpus(
     return corpus, rejected
 
 
-def arrival(batch: DocumentBatch, options: Normalize) -> Arrival:
+def arrival(batch: DocumentBatch, config: Config) -> Arrival:
     """A batch of raw documents, normalised and digested."""
-    texts = normalize_texts(batch.texts, options)
+    texts = normalize_texts(batch.texts, config.normalize)
     return Arrival(
         texts=texts,
-        digest=digests(texts),
+        digest=digests(texts, config.seed),
         ids=batch.ids,
         source=batch.source.index,
         line=batch.line,
