@@ -35,6 +35,8 @@ class Normalize(Options):
 
 
 DEFAULT = Normalize()
+LONG_TEXT = 4096
+"""In shorter texts no row of marks takes the library more than some milliseconds."""
 
 
 def normalize(text: str, options: Normalize = DEFAULT) -> str:
@@ -51,16 +53,34 @@ def normalize(text: str, options: Normalize = DEFAULT) -> str:
 
 def prepared(text: str, options: Normalize) -> str:
     """The steps up to the second Unicode form."""
-    if options.unicode != "none":
-        text = unicodedata.normalize(options.unicode, text)
+    text = _formed(text, options.unicode)
     if options.case == "fold":
         text = text.casefold()
     elif options.case == "lower":
         text = text.lower()
     if text.isascii():
         return text
-    text = _format().sub("", text.replace("\u200b", " "))
-    return text if options.unicode == "none" else unicodedata.normalize(options.unicode, text)
+    return _formed(_format().sub("", text.replace("\u200b", " ")), options.unicode)
+
+
+def _formed(text: str, form: Literal["NFC", "NFD", "NFKC", "NFKD", "none"]) -> str:
+    """The Unicode form of a text.
+
+    The library takes time with the square of the marks in a row where these stand out of order, hours for a hostile
+    text. So in a long text long rows of marks are taken apart and put in order before.
+    """
+    if form == "none":
+        return text
+    if len(text) > LONG_TEXT:
+        apart: Literal["NFD", "NFKD"] = "NFKD" if "K" in form else "NFD"
+
+        def ordered(row: re.Match[str]) -> str:
+            marks = "".join(unicodedata.normalize(apart, mark) for mark in row[0])
+            # A sort keeps marks of one class as they stand, as canonical ordering (UAX #15) does.
+            return "".join(sorted(marks, key=unicodedata.combining))
+
+        text = _rows_of_marks(apart).sub(ordered, text)
+    return unicodedata.normalize(form, text)
 
 
 def normalize_texts(texts: TextBuffer, options: Normalize = DEFAULT) -> TextBuffer:
@@ -114,6 +134,16 @@ def _format() -> re.Pattern[str]:
     from cascade.text.codepoints import of_category
 
     return _any_of(np.flatnonzero(of_category("Cf")).tolist())
+
+
+@cache
+def _rows_of_marks(form: Literal["NFD", "NFKD"]) -> re.Pattern[str]:
+    """Matches 100 or more characters in a row that `form` takes apart into nothing but marks with a combining class."""
+    from cascade.text.codepoints import of_category
+
+    points = np.flatnonzero(of_category("M") | of_category("Lm")).tolist()
+    marks = [p for p in points if all(map(unicodedata.combining, unicodedata.normalize(form, chr(p))))]
+    return re.compile(_any_of(marks).pattern + "{100,}")
 
 
 @cache
