@@ -18,9 +18,10 @@ import numpy as np
 import orjson
 
 from benchmarks.corpus import Spec, corpus
-from benchmarks.environment import machine, make_peers
+from benchmarks.environment import machine, make_ours, make_peers
 from benchmarks.measure import Run, run
 from benchmarks.programs import ROOT, Answer, Program, Task, programs
+from benchmarks.readme import write_section
 from benchmarks.truth import recall_and_precision, true_pairs
 
 WORK = ROOT / "benchmarks" / "work"
@@ -53,6 +54,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if any(program.name not in ("cascade", "cascade-oph", "cascade3", "limit") for program in chosen):
         for failure in make_peers():
             print(f"not installed: {failure}")
+    make_ours()
     path, about = _corpus(options)
     texts = [orjson.loads(line)["text"] for line in path.read_bytes().splitlines()]
     size = path.stat().st_size
@@ -74,6 +76,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     result = {"machine": machine(), "corpus": about, "programs": [_as_dict(record, size) for record in records]}
     target.write_bytes(orjson.dumps(result, option=orjson.OPT_INDENT_2) + b"\n")
     print(f"written: {target.relative_to(ROOT)}")
+    if options.readme:
+        write_section(target)
     return int(any(record.failure for record in records))
 
 
@@ -92,6 +96,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--truth-up-to", type=int, default=100_000, help="documents up to which exact truth is computed"
     )
+    parser.add_argument("--readme", action="store_true", help="put the table into README.md")
     options = parser.parse_args(arguments)
     if options.quick:
         options.documents, options.rounds = 2_000, 1

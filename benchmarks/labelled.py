@@ -19,8 +19,6 @@ from typing import Any
 
 import orjson
 
-from benchmarks.programs import CASCADE
-
 Pair = frozenset[str]
 
 
@@ -39,7 +37,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         start = time.perf_counter()
         with tempfile.TemporaryDirectory() as folder:
             out = Path(folder) / "out"
-            command = [CASCADE, "run", config, options.docs, "-o", out]
+            command = [Path(sys.executable).with_name("cascade"), "run", config, options.docs, "-o", out]
             command += [part for value in options.set for part in ("--set", value)]
             result = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False)
             seconds = time.perf_counter() - start

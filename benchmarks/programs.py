@@ -12,7 +12,7 @@ import orjson
 
 ROOT = Path(__file__).resolve().parent.parent
 PEERS_PYTHON = ROOT / "benchmarks" / ".venv-peers" / "bin" / "python"
-CASCADE = Path(sys.executable).with_name("cascade")
+OURS_PYTHON = ROOT / "benchmarks" / ".venv-ours" / "bin" / "python"
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ def programs() -> list[Program]:
 def _ours(name: str, does: str, config: str, *options: str) -> Program:
     def command(task: Task) -> list[str]:
         out = ["-o", str(task.work / "out"), "--workers", str(task.threads)]
-        return [str(CASCADE), "run", config, str(task.corpus), *out, *options]
+        return [str(OURS_PYTHON.with_name("cascade")), "run", config, str(task.corpus), *out, *options]
 
     def answer(task: Task, output: str) -> Answer:
         out = task.work / "out"

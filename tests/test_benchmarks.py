@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from benchmarks.corpus import Spec, corpus, texts
 from benchmarks.labelled import clustered_pairs, scores
 from benchmarks.measure import run
+from benchmarks.readme import write_section
 from benchmarks.truth import recall_and_precision, true_pairs
 from benchmarks.words import words
 
@@ -84,3 +85,34 @@ def test_a_process_that_takes_too_long_is_stopped(tmp_path: Path) -> None:
     result = run([sys.executable, "-c", "import time; time.sleep(60)"], 1, tmp_path, 0.5)
     assert result.status == -9
     assert result.seconds < 10
+
+
+def test_the_speed_section_of_the_readme_is_written_from_a_result(tmp_path: Path) -> None:
+    program = {
+        "name": "cascade",
+        "median": 2.0,
+        "mb_per_second": 55.5,
+        "peak_bytes": 3e8,
+        "recall": 1.0,
+        "precision": 1,
+    }
+    result = {
+        "machine": {"processor": "a processor", "date": "2026-11-30T00:00:00"},
+        "corpus": {"documents": 50_000, "bytes": 111_000_000, "threads": 1, "threshold": 0.8},
+        "programs": [
+            program,
+            {**program, "name": "other", "median": 7.0, "recall": None, "precision": None},
+            {**program, "name": "broken", "median": None},
+        ],
+    }
+    (tmp_path / "r.json").write_text(json.dumps(result))
+    (tmp_path / "README.md").write_text("before\n<!-- speed -->\nold\n<!-- /speed -->\nafter\n")
+    for _ in range(2):
+        write_section(tmp_path / "r.json", tmp_path / "README.md")
+    text = (tmp_path / "README.md").read_text()
+    assert text.startswith(
+        "before\n<!-- speed -->\n50,000 generated documents, 111 MB of JSON lines, one thread, whole\n"
+    )
+    assert text.endswith("| broken | failed |  |  |  |  |  |\n<!-- /speed -->\nafter\n")
+    assert "| cascade | 2.00 | 1.00 | 55.5 | 300 | 1.0000 | 1.0000 |\n" in text
+    assert "| other | 7.00 | 3.50 | 55.5 | 300 |  |  |\n" in text
