@@ -22,7 +22,7 @@ def section(result: Mapping[str, Any], name: str) -> str:
     lines = [
         f"{about['documents']:,} generated documents, {about['bytes'] / 1e6:.0f} MB of JSON lines, {threads}, whole",
         f"processes, medians; {machine['processor']}, {machine['date'][:10]}. Recall and precision are held against",
-        f"all pairs with an exact Jaccard similarity of {about['threshold']} or more over word 5-grams. What each program",
+        f"all pairs with an exact Jaccard similarity of {about['threshold']} or more (word 5-grams). What each program",
         f"does and leaves out: [benchmarks](benchmarks/README.md); every figure: `benchmarks/results/{name}`.",
         "",
         "| program | seconds | × cascade | MB/s | peak MB | recall | precision |",
