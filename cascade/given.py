@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +21,9 @@ from cascade.progress import Progress
 from cascade.run import read_corpus
 from cascade.text.buffer import TextBuffer
 from cascade.text.normalize import normalize_texts
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 ROWS_AT_ONCE = 8192
 
@@ -89,16 +92,37 @@ def given_by(data: Any, config: Config, workers: int, progress: Progress) -> tup
         sources = find_inputs(paths)
         corpus, refused = read_corpus(sources, config, workers=workers, progress=progress)
         return GivenFiles(sources, corpus, np.arange(len(corpus), dtype=np.int64)), corpus, refused
-    if hasattr(data, "__arrow_c_stream__"):
-        corpus, refused, position = _read(_table_rows(data, config), config, workers)
-        return GivenFrame(data, position), corpus, refused
-    if isinstance(data, Mapping) or not isinstance(data, Iterable):
+    if hasattr(data, "__arrow_c_stream__") and _has_columns(data):
+        table = _table(data)
+        corpus, refused, position = _read(_table_rows(table, config), config, workers)
+        # A reader of batches has been used up; all others give back their own kind.
+        return GivenFrame(data if hasattr(data, "__len__") else table, position), corpus, refused
+    try:
+        if isinstance(data, Mapping) or not isinstance(data, Iterable):
+            raise TypeError
+        # The values of an Arrow array are no str until they are asked for.
+        rows = data.to_pylist() if hasattr(data, "to_pylist") else iter(data)
+    except TypeError:
         raise InputError(
             f"cannot read documents from {type(data).__name__}; give texts, mappings, an Arrow table, a frame, or paths"
-        )
-    rows = list(data)
+        ) from None
+    rows = list(rows)
     corpus, refused, position = _read(_list_rows(rows, config), config, workers)
     return GivenList(rows, position), corpus, refused
+
+
+def _has_columns(data: Any) -> bool:
+    """Whether something with an Arrow stream is a table or frame; a series or an array of texts is a list of them."""
+    return hasattr(data, "schema") or hasattr(data, "columns")
+
+
+def _table(data: Any) -> pa.Table:
+    import pyarrow as pa
+
+    try:
+        return data if isinstance(data, pa.Table) else pa.table(data)
+    except (pa.ArrowException, ValueError) as error:  # ValueError: pandas with a column name twice
+        raise InputError(f"cannot read the {type(data).__name__} as a table: {error}") from error
 
 
 def _paths(data: Any) -> list[str | Path] | None:
@@ -134,16 +158,16 @@ def _list_rows(rows: Sequence[Any], config: Config) -> Iterator[Row]:
             yield row, number, [None] * len(fields)
 
 
-def _table_rows(data: Any, config: Config) -> Iterator[Row]:
-    import pyarrow as pa
-
-    table = data if isinstance(data, pa.Table) else pa.table(data)
+def _table_rows(table: pa.Table, config: Config) -> Iterator[Row]:
     if config.input.text not in table.column_names:
         raise InputError(
             f"there is no column {config.input.text!r}; columns are: {', '.join(table.column_names)}; "
             "name the one that holds the text by input.text"
         )
     fields = _wanted(config)
+    for name in (config.input.text, config.input.id, *fields):
+        if table.column_names.count(name) > 1:
+            raise InputError(f"there is more than one column {name!r}; rename all but one")
     has_id = config.input.id in table.column_names
     number = 0
     for batch in table.to_batches(max_chunksize=ROWS_AT_ONCE):
