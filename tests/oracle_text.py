@@ -27,7 +27,7 @@ def normalize(text, options):
     def form(s):
         return s if options.unicode == "none" else unicodedata.normalize(options.unicode, s)
 
-    text = form(text)
+    text = form(text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace"))  # lone surrogates
     if options.case != "keep":
         text = text.casefold() if options.case == "fold" else text.lower()
     visible = []
