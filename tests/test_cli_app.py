@@ -217,7 +217,15 @@ def test_a_terminal_that_knows_ascii_only():
     assert result.stderr.startswith("d\\xe9faut: no such file")
 
 
-def test_interrupted_leaves_nothing(work):
+@pytest.mark.parametrize(
+    ("by", "code", "said"),
+    [
+        (signal.SIGINT, 130, "interrupted; nothing was written\n"),
+        (signal.SIGTERM, 143, "stopped by SIGTERM\n"),
+        (signal.SIGHUP, 129, "stopped by SIGHUP\n"),
+    ],
+)
+def test_interrupted_leaves_nothing(work, by, code, said):
     rows = (json.dumps({"id": i, "text": f"row {i} " + "word " * 50}) + "\n" for i in range(40_000))
     Path("big.jsonl").write_text("".join(rows))
     process = subprocess.Popen(
@@ -226,11 +234,11 @@ def test_interrupted_leaves_nothing(work):
     deadline = time.monotonic() + 30
     while not list(work.glob(".out*")) and process.poll() is None and time.monotonic() < deadline:
         time.sleep(0.01)
-    process.send_signal(signal.SIGINT)
+    process.send_signal(by)
     err = process.stderr.read()
     process.stderr.close()
-    assert process.wait() == 130, err
-    assert err.endswith("interrupted; nothing was written\n")
+    assert process.wait() == code, err
+    assert err.endswith(said)
     assert "Traceback" not in err
     assert sorted(os.listdir()) == ["a.jsonl", "big.jsonl"]
 

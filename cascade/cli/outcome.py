@@ -5,7 +5,10 @@ from __future__ import annotations
 import contextlib
 import io
 import os
+import signal
 import sys
+import threading
+from collections.abc import Iterator
 from typing import Any
 
 from typer.core import TyperGroup
@@ -24,7 +27,8 @@ class Group(TyperGroup):
             if isinstance(stream, io.TextIOWrapper):
                 stream.reconfigure(errors="backslashreplace")
         try:
-            result = super().invoke(ctx)
+            with _stoppable():
+                result = super().invoke(ctx)
             if sys.stdout is not None:
                 sys.stdout.flush()
             return result
@@ -37,6 +41,9 @@ class Group(TyperGroup):
         except KeyboardInterrupt:
             say("interrupted; nothing was written")
             code = INTERRUPTED
+        except Stopped as stopped:
+            say(f"stopped by {stopped.by.name}")
+            code = 128 + stopped.by  # as a shell has it
         except BrokenPipeError:  # the reader has seen enough: `cascade schema | head`
             _let_go_of_stdout()
             code = 0
@@ -48,6 +55,35 @@ class Group(TyperGroup):
             _let_go_of_stdout()
             code = FAILED
         raise SystemExit(code)
+
+
+class Stopped(BaseException):
+    """Somebody has asked the process to end."""
+
+    def __init__(self, by: signal.Signals) -> None:
+        super().__init__(by.name)
+        self.by = by
+
+
+@contextlib.contextmanager
+def _stoppable() -> Iterator[None]:
+    """SIGTERM and SIGHUP end what runs by an exception, so that what it was writing is removed."""
+
+    def stop(number: int, _: object) -> None:
+        raise Stopped(signal.Signals(number))
+
+    changed: list[signal.Signals] = []
+    if threading.current_thread() is threading.main_thread():
+        # Those that are ignored, as behind nohup, or that the caller handles, stay.
+        names = [n for n in ("SIGTERM", "SIGHUP") if hasattr(signal, n)]
+        changed = [s for s in map(signal.Signals.__getitem__, names) if signal.getsignal(s) is signal.SIG_DFL]
+    for each in changed:
+        signal.signal(each, stop)
+    try:
+        yield
+    finally:
+        for each in changed:
+            signal.signal(each, signal.SIG_DFL)
 
 
 def say(*lines: str) -> None:
