@@ -126,10 +126,30 @@ def test_an_escaped_pair_of_surrogates_is_one_character(tmp_path):
     assert load_config(path).input.model_dump() == {"text": "😀", "id": "\ufffd"}
 
 
-@pytest.mark.parametrize("text", ["1_000", "0x10", "0o7", "010", "1:30", "2001-01-01", "=", "y", "n", "e5", ".", "+"])
+@pytest.mark.parametrize(
+    "text", ["0o7", "010", "0x", "0b_", "_1", "0b12", "1:30", "2001-01-01", "=", "y", "n", "e5", ".", "+"]
+)
 def test_what_other_readers_take_for_something_else_is_text(text):
     assert reads_as_text(text)
     assert plain(read_bytes(f"a: {text}\n".encode(), "c", Problems())) == {"a": text}
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("1_000", 1000),
+        ("0x1F", 31),
+        ("-0x1_0", -16),
+        ("0b10", 2),
+        ("+7", 7),
+        ("1_0.2_5", 10.25),
+        ("1_0e1", 100),
+        (".5", 0.5),
+    ],
+)
+def test_numbers_as_yaml_1_1_spells_them(text, number):
+    assert not reads_as_text(text)
+    assert plain(read_bytes(f"a: {text}\n".encode(), "c", Problems())) == {"a": number}
 
 
 scalars = st.none() | st.booleans() | st.integers() | st.floats(-1e300, 1e300) | st.text(max_size=8)

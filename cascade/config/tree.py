@@ -57,7 +57,7 @@ class Problems:
 
 
 class _Loader(yaml.SafeLoader):
-    """Safe tags only; numbers as YAML 1.2 spells them (8e-1 is one, 010 and 1:30 are none)."""
+    """Safe tags only. Numbers as YAML 1.1 or 1.2 spells them, but for 010 and 1:30, of which they think differently."""
 
     yaml_implicit_resolvers: dict[Any, Any] = {}  # noqa: RUF012 (the name and the place are PyYAML's)
 
@@ -66,8 +66,9 @@ _TAG = "tag:yaml.org,2002:"
 _SCALARS = {
     "null": r"(?:~|null|Null|NULL|)",
     "bool": r"(?:yes|Yes|YES|no|No|NO|true|True|TRUE|false|False|FALSE|on|On|ON|off|Off|OFF)",
-    "int": r"[-+]?(?:0|[1-9][0-9]*)",
-    "float": r"[-+]?(?:(?:[0-9]+\.[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?|[0-9]+[eE][-+]?[0-9]+|\.(?:inf|Inf|INF))"
+    "int": r"[-+]?(?:0|[1-9][0-9_]*|0x[0-9a-fA-F_]*[0-9a-fA-F]|0b[01_]*[01])",
+    "float": r"[-+]?(?:(?:[0-9][0-9_]*\.[0-9_]*|\.[0-9][0-9_]*)(?:[eE][-+]?[0-9]+)?|[0-9][0-9_]*[eE][-+]?[0-9]+"
+    r"|\.(?:inf|Inf|INF))"
     r"|\.(?:nan|NaN|NAN)",
     "merge": r"<<",
 }
@@ -240,9 +241,9 @@ def _scalar(tag: str, text: str) -> Any:
         return text.lower() in ("yes", "true", "on")
     try:
         if kind == "int":
-            return int(text)
+            return int(text.replace("_", ""), 0)
         if kind == "float":
-            value = float(text.lower().replace(".inf", "inf").replace(".nan", "nan"))
+            value = float(text.lower().replace("_", "").replace(".inf", "inf").replace(".nan", "nan"))
             return int(value) if value.is_integer() else value  # 1e3 is a whole number; 1.0 will do as one
     except ValueError:
         raise ValueError(f"{text[:40]!r} is no {kind}") from None
