@@ -13,7 +13,7 @@ import numpy as np
 
 from cascade.config import Config, load_config
 from cascade.corpus import Corpus
-from cascade.evidence import scores_at, via_rows
+from cascade.evidence import partners, scores_at
 from cascade.given import Given, given_by
 from cascade.io.documents import Rejected
 from cascade.pairs import Pairs
@@ -80,17 +80,18 @@ class Result:
 
     def _decisions(self) -> Iterator[Decision]:
         components = self.config.resolve.clusters == "components"
-        for row in np.flatnonzero(self.outcome.keeper >= 0).tolist():
+        rows = np.flatnonzero(self.outcome.keeper >= 0)
+        for row, scores in zip(rows.tolist(), scores_at(self.outcome, self.outcome.via[rows]), strict=True):
             keeper, exact = int(self.outcome.keeper[row]), bool(self.outcome.exact[row])
             via = None
             if components and not exact:
-                one, other = via_rows(self.outcome, row)
-                via = (self.id_of(one), self.id_of(other))
+                (partner,) = partners(self.outcome, np.array([row]))
+                via = (self.id_of(partner), self.id_of(row))
             yield Decision(
                 id=self.id_of(row),
                 kept_id=self.id_of(keeper),
                 reason="exact" if exact else "near",
-                scores=scores_at(self.outcome, int(self.outcome.via[row])),
+                scores=scores,
                 via=via,
                 row=int(self.given.position[row]),
                 kept_row=int(self.given.position[keeper]),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -10,64 +11,93 @@ import numpy as np
 from cascade.config.model import Config
 from cascade.corpus import Corpus
 from cascade.io.jsontext import RawJson
+from cascade.pairs import Rows
 from cascade.result import Outcome
+from cascade.view import take_texts
+
+ROWS_AT_ONCE = 16 * 1024
 
 
-def raw_id(corpus: Corpus, row: int) -> RawJson:
-    """The id of a row as the JSON text it came in."""
-    ids = corpus.ids
-    return RawJson(ids.data[ids.offsets[row] : ids.offsets[row + 1]].tobytes())
+def raw_ids(corpus: Corpus, rows: Rows) -> list[RawJson]:
+    """The ids of some rows as the JSON text they came in."""
+    ids = take_texts(corpus.ids, rows)
+    data = ids.data.tobytes()
+    return [RawJson(data[a:b]) for a, b in pairwise(ids.offsets.tolist())]
 
 
-def scores_at(outcome: Outcome, pair: int) -> dict[str, float]:
-    """What each stage said of a confirmed pair; nothing for -1."""
-    return {name: float(values[pair]) for name, values in outcome.pairs.scores.items()} if pair >= 0 else {}
+def scores_at(outcome: Outcome, pairs: Rows) -> list[dict[str, float]]:
+    """What each stage said of some confirmed pairs, by their positions; nothing for -1."""
+    names = list(outcome.pairs.scores)
+    columns = [outcome.pairs.scores[name][pairs].tolist() for name in names] if len(outcome.pairs) else []
+    found = zip(*columns, strict=True) if columns else ((),) * len(pairs)
+    return [
+        dict(zip(names, row, strict=True)) if pair >= 0 else {} for pair, row in zip(pairs.tolist(), found, strict=True)
+    ]
 
 
-def via_rows(outcome: Outcome, row: int) -> tuple[int, int]:
-    """The confirmed pair that joins a near-removed row, its partner first; a twin stands in for its equal text."""
-    pair = int(outcome.via[row])
-    left, right = int(outcome.pairs.left[pair]), int(outcome.pairs.right[pair])
-    return (right, row) if left == outcome.stands_for[row] else (left, row)
+def partners(outcome: Outcome, rows: Rows) -> Rows:
+    """Who the confirmed pair behind each near-removed row joins it to; a twin stands in for its equal text."""
+    pair = outcome.via[rows]
+    left, right = outcome.pairs.left[pair], outcome.pairs.right[pair]
+    return np.where(left == outcome.stands_for[rows], right, left)
 
 
 def removed_rows(corpus: Corpus, outcome: Outcome, config: Config, names: Sequence[str]) -> Iterator[dict[str, Any]]:
     """One row for each removed document, in input order."""
     components = config.resolve.clusters == "components"
-    for row in np.flatnonzero(outcome.keeper >= 0).tolist():
-        keeper = int(outcome.keeper[row])
-        exact = bool(outcome.exact[row])
-        line: dict[str, Any] = {
-            "id": raw_id(corpus, row),
-            "kept_id": raw_id(corpus, keeper),
-            "reason": "exact" if exact else "near",
-            "scores": scores_at(outcome, int(outcome.via[row])),
-            "source": names[int(corpus.source[row])],
-            "line": int(corpus.line[row]),
-            "kept_source": names[int(corpus.source[keeper])],
-            "kept_line": int(corpus.line[keeper]),
-        }
-        if components and not exact:
-            line["via"] = [raw_id(corpus, r) for r in via_rows(outcome, row)]
-        yield line
+    for rows in _parts(np.flatnonzero(outcome.keeper >= 0)):
+        keeper = outcome.keeper[rows]
+        near = ~outcome.exact[rows]
+        via = np.full(len(rows), -1, np.int64)
+        if components:
+            via[near] = partners(outcome, rows[near])
+        for id_, kept_id, exact, scores, source, line, kept_source, kept_line, partner, partner_id in zip(
+            raw_ids(corpus, rows),
+            raw_ids(corpus, keeper),
+            outcome.exact[rows].tolist(),
+            scores_at(outcome, outcome.via[rows]),
+            corpus.source[rows].tolist(),
+            corpus.line[rows].tolist(),
+            corpus.source[keeper].tolist(),
+            corpus.line[keeper].tolist(),
+            via.tolist(),
+            raw_ids(corpus, np.maximum(via, 0)),
+            strict=True,
+        ):
+            removed = {
+                "id": id_,
+                "kept_id": kept_id,
+                "reason": "exact" if exact else "near",
+                "scores": scores,
+                "source": names[source],
+                "line": line,
+                "kept_source": names[kept_source],
+                "kept_line": kept_line,
+            }
+            yield removed if partner < 0 else {**removed, "via": [partner_id, id_]}
 
 
 def cluster_rows(corpus: Corpus, outcome: Outcome) -> Iterator[dict[str, Any]]:
     """The members of each cluster of two documents or more, the kept one first; clusters in input order of that one."""
-    members = np.flatnonzero(outcome.keeper >= 0)
-    order = np.argsort(outcome.keeper[members], kind="stable")
-    number, before = -1, -1
-    for row in members[order].tolist():
-        keeper = int(outcome.keeper[row])
-        if keeper != before:
-            number, before = number + 1, keeper
-            yield {"cluster": number, "id": raw_id(corpus, keeper)}
-        yield {"cluster": number, "id": raw_id(corpus, row)}
+    removed = np.flatnonzero(outcome.keeper >= 0)
+    kept = np.unique(outcome.keeper[removed])
+    rows = np.concatenate((kept, removed))
+    cluster = np.searchsorted(kept, np.concatenate((kept, outcome.keeper[removed])))
+    order = np.argsort(cluster, kind="stable")
+    for part in _parts(order):
+        for number, id_ in zip(cluster[part].tolist(), raw_ids(corpus, rows[part]), strict=True):
+            yield {"cluster": number, "id": id_}
 
 
 def pair_rows(corpus: Corpus, outcome: Outcome) -> Iterator[dict[str, Any]]:
     """All confirmed pairs of different texts, in input order."""
     pairs = outcome.pairs
-    for i in np.lexsort((pairs.right, pairs.left)).tolist():
-        left, right = int(pairs.left[i]), int(pairs.right[i])
-        yield {"a": raw_id(corpus, left), "b": raw_id(corpus, right), "scores": scores_at(outcome, i)}
+    for part in _parts(np.lexsort((pairs.right, pairs.left))):
+        ids = raw_ids(corpus, pairs.left[part]), raw_ids(corpus, pairs.right[part])
+        for a, b, scores in zip(*ids, scores_at(outcome, part), strict=True):
+            yield {"a": a, "b": b, "scores": scores}
+
+
+def _parts(rows: Rows) -> Iterator[Rows]:
+    for start in range(0, len(rows), ROWS_AT_ONCE):
+        yield rows[start : start + ROWS_AT_ONCE]
