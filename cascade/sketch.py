@@ -188,6 +188,8 @@ def _hashes(shingles: Hashes) -> npt.NDArray[np.uint64]:
             return np.fromiter(map(operator.index, shingles), np.uint64)
         except OverflowError:
             raise ValueError("shingle hashes must be between 0 and 2^64 - 1") from None
+        except TypeError as error:
+            raise TypeError(f"shingle hashes must be integers ({error}); shingle_hashes(text) gives them") from None
     if shingles.ndim != 1 or shingles.dtype.kind not in "iu":
         raise TypeError(f"shingle hashes must be integers in one dimension, not {shingles.dtype}{list(shingles.shape)}")
     if shingles.dtype.kind == "i" and len(shingles) and shingles.min() < 0:
@@ -196,4 +198,6 @@ def _hashes(shingles: Hashes) -> npt.NDArray[np.uint64]:
 
 
 def _set(items: Iterable[Hashable]) -> frozenset[Hashable]:
+    if isinstance(items, str):
+        raise TypeError("a text is no set, but its shingles are: shingle_hashes(text), or text.split()")
     return frozenset(items.tolist() if isinstance(items, np.ndarray) else items)

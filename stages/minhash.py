@@ -6,11 +6,11 @@ Its options, and how bands are chosen. Signatures and keys themselves are comput
 from __future__ import annotations
 
 import math
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
-from pydantic import Field, PositiveInt, model_validator
+from pydantic import Field, model_validator
 
 from cascade.errors import StageError
 from cascade.kernels import chance
@@ -37,10 +37,17 @@ class MinHash(Stage):
     """
 
     use: Literal["minhash"] = "minhash"
-    bands: PositiveInt | Literal["auto"] = Field(24, description="bands, each giving a blocking key; or auto")
-    rows_per_band: PositiveInt | Literal["auto"] = Field(5, description="signature places in a band; or auto")
+    bands: Annotated[int, Field(ge=1, le=10_000)] | Literal["auto"] = Field(
+        24, description="bands, each giving a blocking key; or auto"
+    )
+    rows_per_band: Annotated[int, Field(ge=1, le=1_000)] | Literal["auto"] = Field(
+        5, description="signature places in a band; or auto"
+    )
     num_perm: int | None = Field(
-        None, ge=1, description="length of the signature (default: bands × rows_per_band; more serve min_estimate)"
+        None,
+        ge=1,
+        le=100_000,
+        description="length of the signature (default: bands × rows_per_band; more serve min_estimate)",
     )
     scheme: Scheme = Field(
         "affine32",
@@ -82,6 +89,7 @@ class SharedBand(Predicate):
     `min_estimate` also `signature` (uint32, affine64: uint64 [documents, num_perm])."""
 
     cost = 50.0
+    late = True
 
     def __init__(self, options: MinHash, bands: int, rows_per_band: int, seed: int) -> None:
         self.options = resolved(options, bands=bands, rows_per_band=rows_per_band)

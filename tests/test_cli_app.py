@@ -13,6 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 from cascade.cli.app import app
+from cascade.config.presets import preset_bytes, preset_names
 
 COMMAND = [sys.executable, "-c", "from cascade.cli import main; main()"]
 ROWS = [
@@ -176,6 +177,18 @@ def test_stages_presets_schema_version():
     code, out, _ = cascade("--help")
     assert (code, out.splitlines()[0]) == (0, "Usage: cascade [OPTIONS] COMMAND [ARGS]...")
     assert "..." not in out.partition("Commands:")[2], "the summaries fit"
+
+
+@pytest.mark.parametrize("name", preset_names())
+def test_a_preset_is_printed_to_be_copied(name, work):
+    code, out, err = cascade("presets", name)
+    assert (code, out.encode(), err) == (0, preset_bytes(name), "")
+
+
+def test_a_preset_that_is_none(work):
+    code, out, err = cascade("presets", "defualt")
+    assert (code, out) == (2, "")
+    assert "there is no preset 'defualt'; there are: cascade3, cjk, code, default" in err
 
 
 def test_names_that_are_no_unicode_are_shown(work):

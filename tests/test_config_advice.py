@@ -24,8 +24,12 @@ def test_a_sound_plan_draws_none():
 def test_low_recall_at_the_threshold():
     assert of({"use": "minhash", "bands": 16, "rows_per_band": 8}, {"use": "jaccard", "min_jaccard": 0.5}) == [
         "predicted recall at Jaccard 0.5 is 6.07 % (minhash 6.07 %, jaccard 100 %): "
-        "more bands, fewer rows_per_band or a greater max_hamming find more"
+        "more bands or fewer rows_per_band would find more"
     ]
+    assert of({"use": "simhash", "max_hamming": 12}, "minhash", "jaccard")[1].endswith(
+        ": more bands or fewer rows_per_band or a greater max_hamming would find more"
+    )
+    assert of({"use": "simhash", "max_hamming": 12}, "jaccard")[1].endswith(": a greater max_hamming would find more")
 
 
 def test_the_greatest_threshold_counts():

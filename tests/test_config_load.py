@@ -95,7 +95,7 @@ exact: maybe
         "word; or give module:Class",
         ":3: stages[0].max_hamming: 80 is not in 0..64 (or auto)",
         ":5: stages[1].bandz: unknown option; did you mean bands?",
-        ":6: stages[1].rows_per_band: expected a whole number (at least 1) or auto, found text '5'; "
+        ":6: stages[1].rows_per_band: expected a whole number in 1..1000 or auto, found text '5'; "
         "write it without quotes",
         ":7: stages[1].shingle.by: missing; name a shingler, for example word",
         ":8: stages[2].use: unknown stage 'jacard'; did you mean jaccard? installed are: containment, edit_distance, "
@@ -156,10 +156,10 @@ def test_what_is_no_number_is_refused_at_its_path(spelled, found, refused):
 
 
 @pytest.mark.parametrize(("option", "line"), [
-    ("bands: 2.5", "expected a whole number (at least 1) or auto, found 2.5"),
-    ("bands: true", "expected a whole number (at least 1) or auto, found true"),
-    ("bands: 0", "0 is not at least 1 (or auto)"),
-    ("bands: atuo", "expected a whole number (at least 1) or auto, found text 'atuo'; did you mean auto?"),
+    ("bands: 2.5", "expected a whole number in 1..10000 or auto, found 2.5"),
+    ("bands: true", "expected a whole number in 1..10000 or auto, found true"),
+    ("bands: 0", "0 is not in 1..10000 (or auto)"),
+    ("bands: atuo", "expected a whole number in 1..10000 or auto, found text 'atuo'; did you mean auto?"),
 ])  # fmt: skip
 def test_whole_numbers(option, line, refused):
     assert refused(f"stages: [{{use: minhash, {option}}}]") == [f":1: stages[0].bands: {line}"]

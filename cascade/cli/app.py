@@ -74,7 +74,16 @@ def run(
 
     loaded = load_config(config, changes or [])
     with progress_for(sys.stderr, quiet) as progress:
-        report = run_files(loaded, inputs, out, workers=workers, overwrite=overwrite, strict=strict, progress=progress)
+        report = run_files(
+            loaded,
+            inputs,
+            out,
+            workers=workers,
+            overwrite=overwrite,
+            strict=strict,
+            progress=progress,
+            config_path=Path(config) if Path(config).is_file() else None,
+        )
     if quiet:
         say(*(f"warning: {note}" for note in report.warnings))
     else:
@@ -154,11 +163,19 @@ def stages() -> None:
 
 
 @app.command()
-def presets() -> None:
-    """List the configs that come with the package."""
+def presets(
+    name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="print this one, to copy and change")] = None,
+) -> None:
+    """List the configs that come with the package, or print one."""
     from cascade.cli.listing import preset_lines
+    from cascade.config.presets import preset_bytes, preset_names
 
-    print("\n".join(preset_lines()))
+    if name is None:
+        print("\n".join(preset_lines()))
+    elif name in preset_names():
+        print(preset_bytes(name).decode("utf-8"), end="")
+    else:
+        raise typer.BadParameter(f"there is no preset {name!r}; there are: {', '.join(preset_names())}")
 
 
 @app.command()

@@ -66,9 +66,17 @@ def _recall(config: Config, documents: int) -> list[str]:
     total = prod(known for known in recall.values() if known is not None)
     if total < LEAST_RECALL:
         shares = ", ".join(f"{name} {percent(known)}" for name, known in recall.items() if known is not None)
+        remedies = [
+            remedy
+            for option, remedy in (
+                ("bands", "more bands or fewer rows_per_band"),
+                ("max_hamming", "a greater max_hamming"),
+            )
+            if any(hasattr(stage, option) for stage in config.stages)
+        ]
         found.append(
-            f"predicted recall at Jaccard {jaccard:g} is {percent(total)} ({shares}): "
-            "more bands, fewer rows_per_band or a greater max_hamming find more"
+            f"predicted recall at Jaccard {jaccard:g} is {percent(total)} ({shares})"
+            + (f": {' or '.join(remedies)} would find more" if remedies else "")
         )
     return found
 
