@@ -116,6 +116,29 @@ exact: maybe
     ]
 
 
+def test_quoted_numbers_are_told_beside_everything_else(refused):
+    number = "expected a whole number in 1..10000 or auto, found text '24'; write it without quotes"
+    assert refused('stages: [{use: minhash, bands: "24", rows_per_band: 0}]') == [
+        f":1: stages[0].bands: {number}",
+        ":1: stages[0].rows_per_band: 0 is not in 1..1000 (or auto)",
+    ]
+    assert refused('stages: [{use: minhash, bands: "24", num_perm: 10}]\nseed: "7"\nexact: 1\nsede: 1\n') == [
+        ":1: stages[0]: num_perm is 10, but 24 bands of 5 rows need 120 permutations; raise num_perm or leave it out",
+        f":1: stages[0].bands: {number}",
+        ":2: seed: expected a whole number (at least 0), found text '7'; write it without quotes",
+        ":3: exact: expected true or false, found 1",
+        ":4: sede: unknown option; did you mean seed?",
+    ]
+    assert refused(
+        'stages: [{use: "fakes_config:Colour", low: "9", high: 2, sizes: [1, "2"], inner: {width: "1"}}]'
+    ) == [
+        ":1: stages[0]: low 9 is greater than high 2",
+        ":1: stages[0].low: expected a whole number, found text '9'; write it without quotes",
+        ":1: stages[0].sizes[1]: expected a whole number, found text '2'; write it without quotes",
+        ":1: stages[0].inner.width: expected a whole number, found text '1'; write it without quotes",
+    ]
+
+
 @pytest.mark.parametrize("spelled", ["0.8", ".8", "8e-1", "8.0E-1", "+.8", "0.80"])
 def test_a_number_is_a_number_however_it_is_spelled(spelled, tmp_path):
     path = tmp_path / "c.yaml"

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from difflib import get_close_matches
 from math import isfinite
-from typing import Any, TypeVar, get_args
+from typing import Annotated, Any, TypeVar, get_args
 
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
 from cascade.config.expect import Schema, bounds, choices, expected, option_schemas, shown
@@ -50,6 +50,11 @@ def read_block(
                 values[key] = made_nested
         else:
             values[key] = plain(item)
+            # Told here, since pydantic takes such a value where it can, or stops at the first check that fails.
+            for indices, part in _coerced(item, _taken(cls, key, values[key])):
+                failed.add(key)
+                where = _join(path, key) + _positions(indices)
+                problems.add(part.place, where, _mismatch(_schema_at(cls, key, indices), part))
     try:
         made = cls.model_validate(values)
     except ValidationError as error:
@@ -63,11 +68,6 @@ def read_block(
     except Exception as error:  # a third party's validator, or a class that lacks a method, can raise anything
         problems.add(node.place, path, f"{cls.__name__} refuses these options: {type(error).__name__}: {error}")
         return None
-    for key, item in entries.items():
-        if key in values and key not in given:
-            for indices, part in _coerced(item, getattr(made, key)):
-                where = _join(path, key) + _positions(indices)
-                problems.add(part.place, where, _mismatch(_schema_at(cls, key, indices), part))
     return made if len(problems.found) == before else None
 
 
@@ -109,6 +109,16 @@ def _schema_at(cls: type[Options], key: str, indices: tuple[int, ...]) -> Schema
 
 def _positions(indices: Iterable[int]) -> str:
     return "".join(f"[{i}]" for i in indices)
+
+
+def _taken(cls: type[Options], key: str, value: object) -> object:
+    """What pydantic makes of an option by its type alone; the value as it is where it refuses it or knows no type."""
+    field = cls.model_fields[key]
+    kind: Any = Annotated[field.annotation, field]
+    try:
+        return TypeAdapter(kind).validate_python(value)
+    except Exception:  # what is wrong is told when the whole block is validated
+        return value
 
 
 def _coerced(node: Node, made: object) -> Iterator[tuple[tuple[int, ...], Node]]:

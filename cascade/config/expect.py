@@ -10,12 +10,6 @@ from pydantic import BaseModel
 from cascade.config.tree import Node
 
 Schema = Mapping[str, Any]
-_BOUNDS = {
-    "minimum": "at least",
-    "exclusiveMinimum": "greater than",
-    "maximum": "at most",
-    "exclusiveMaximum": "less than",
-}
 
 
 def option_schemas(cls: type[BaseModel]) -> dict[str, Schema]:
