@@ -36,6 +36,10 @@ class Result:
     rejected: tuple[Rejected, ...]
     given: Given
 
+    def __repr__(self) -> str:
+        counts = ", ".join(f"{name}={number}" for name, number in self.counts.items())
+        return f"Result({counts})"
+
     @cached_property
     def kept_rows(self) -> list[int]:
         """Positions of the kept documents."""
@@ -98,7 +102,10 @@ class Result:
             )
 
     def to_table(self) -> pa.Table:
-        """One row for each document: row, id (as text), kept, kept_id, kept_row, reason, a column for each score."""
+        """One row for each document: row, id (as text), kept, kept_id, kept_row, reason, a column for each score.
+
+        A stage whose name is one of these has its score in NAME_score.
+        """
         import pyarrow as pa
 
         outcome = self.outcome
@@ -114,7 +121,9 @@ class Result:
             "reason": pa.array(reason, mask=outcome.kept),
         }
         for name, scores in outcome.pairs.scores.items():
-            columns[name] = pa.array(scores).take(pa.array(outcome.via, mask=outcome.via < 0))
+            columns[f"{name}_score" if name in columns else name] = pa.array(scores).take(
+                pa.array(outcome.via, mask=outcome.via < 0)
+            )
         return pa.table(columns)
 
 
@@ -122,7 +131,7 @@ def dedupe(
     data: Any,
     config: str | Path | Mapping[str, Any] | Config = "default",
     *,
-    set: Sequence[str] = (),
+    set: str | Sequence[str] = (),
     workers: int | None = None,
     progress: Progress | None = None,
 ) -> Result:
@@ -134,7 +143,7 @@ def dedupe(
     "stages.minhash.bands=24".
     Nothing is written. Raises ConfigError, InputError, StageError.
     """
-    loaded = load_config(config, set)
+    loaded = load_config(config, [set] if isinstance(set, str) else set)
     workers = workers or available_workers()
     progress = progress or Silent()
     given, corpus, rejected = given_by(data, loaded, workers, progress)

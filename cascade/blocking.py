@@ -6,7 +6,7 @@ test). Documents are numbered in keep order; nothing here knows what a stage acc
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -144,15 +144,19 @@ def _ragged(keys: Keys, indptr: Rows) -> tuple[Rows, Rows, int]:
     return starts, bucket[fresh], int(buckets)
 
 
-Scan = Callable[[Rows, Rows], PairArrays]
+Scan = Callable[[Rows, Rows], Iterable[PairArrays]]
 """The pairs (left from the first rows, right from the second, left < right) that a cheap test does not refuse."""
 
 
 @dataclass
 class ScanCandidates:
-    """All pairs, for when no stage offers keys. `scan` narrows them, looking at `scan_pairs` of them at a time."""
+    """All pairs of documents that are `alive`, for when no stage offers keys.
+
+    `scan` narrows them, looking at `scan_pairs` of them at a time.
+    """
 
     documents: int
+    alive: npt.NDArray[np.bool_]
     scan: Scan
     scan_pairs: int = PAIRS_AT_ONCE
     kept: Rows = field(default_factory=lambda: np.empty(0, np.int64))
@@ -178,18 +182,19 @@ class ScanCandidates:
                 yield left[apart], right[apart]
 
     def _scan(self, lefts: Rows, rights: Rows) -> Iterator[PairArrays]:
+        lefts, rights = lefts[self.alive[lefts]], rights[self.alive[rights]]
         step = max(self.scan_pairs // max(len(lefts), 1), 1)
         for begin in range(0, len(rights), step):
             part = rights[begin : begin + step]
             # Only what lies before the last of `part` can be on the left.
-            left, right = self.scan(lefts[: np.searchsorted(lefts, part[-1])], part)
-            if len(left):
-                yield left, right
+            for left, right in self.scan(lefts[: np.searchsorted(lefts, part[-1])], part):
+                if len(left):
+                    yield left, right
 
 
-def all_pairs(lefts: Rows, rights: Rows) -> PairArrays:
+def all_pairs(lefts: Rows, rights: Rows) -> Iterator[PairArrays]:
     """Every (left, right) with left < right, in ascending order of (right, left)."""
     counts = np.searchsorted(lefts, rights)
     right = np.repeat(rights, counts)
     starts = np.repeat(np.cumsum(counts) - counts, counts)
-    return lefts[np.arange(len(right)) - starts], right
+    yield lefts[np.arange(len(right)) - starts], right

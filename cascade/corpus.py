@@ -28,8 +28,8 @@ class TextStore:
         """Copies the texts behind those that are there."""
         first, size = int(texts.offsets[0]), texts.size
         if self._size + size + PAD > len(self._data):
-            # realloc of a large block moves pages, not bytes; pages that are never touched cost nothing.
-            self._data.resize(max(self._size + size + PAD, 2 * len(self._data)), refcheck=False)
+            # realloc of a large block moves pages, not bytes; numpy zeroes what is new, so it must not be too much.
+            self._data.resize(max(self._size + size + PAD, len(self._data) * 5 // 4), refcheck=False)
         self._data[self._size : self._size + size] = texts.data[first : first + size]
         self._ends.append(texts.offsets[1:] - first + self._size)
         self._size += size

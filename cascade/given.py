@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 ROWS_AT_ONCE = 8192
+MOST_NAMES, LONGEST_NAME = 1000, 1000
+"""Longer lists, and longer texts, are hardly names of files."""
 
 
 class Given(Protocol):
@@ -107,8 +110,20 @@ def given_by(data: Any, config: Config, workers: int, progress: Progress) -> tup
             f"cannot read documents from {type(data).__name__}; give texts, mappings, an Arrow table, a frame, or paths"
         ) from None
     rows = list(rows)
+    _refuse_names(rows)
     corpus, refused, position = _read(_list_rows(rows, config), config, workers)
     return GivenList(rows, position), corpus, refused
+
+
+def _refuse_names(rows: Sequence[Any]) -> None:
+    """Raises InputError where a list of texts is one of file names, taken for something that dedupe opens."""
+    if 0 < len(rows) <= MOST_NAMES and all(isinstance(row, str) and row and len(row) < LONGEST_NAME for row in rows):
+        with suppress(OSError, ValueError):
+            if all(Path(row).is_file() for row in rows):
+                raise InputError(
+                    f"a list of str is taken as texts, and these are names of files ({rows[0]}, …); "
+                    "give pathlib.Path to have them read"
+                )
 
 
 def _has_columns(data: Any) -> bool:

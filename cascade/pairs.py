@@ -46,9 +46,24 @@ class Accepted:
 
     index: Rows
     score: Scores
+    asked: int | None = None
+    """How many pairs the stage has judged, where it knows."""
 
     @staticmethod
     def where(mask: npt.NDArray[np.bool_], score: Scores) -> Accepted:
         """The pairs where `mask` holds; `mask` and `score` have one entry for each pair that was asked about."""
+        if len(mask) != len(score):
+            raise ValueError(f"the mask has {len(mask)} entries and the scores have {len(score)}")
         index = np.flatnonzero(mask).astype(np.int64, copy=False)
-        return Accepted(index, score[index])
+        return Accepted(index, score[index], len(mask))
+
+    def check(self, pairs: int) -> None:
+        """Raises ValueError unless this can be an answer about so many pairs."""
+        if self.asked is not None and self.asked != pairs:
+            raise ValueError(f"it answered for {self.asked} pairs and was asked about {pairs}")
+        if len(self.index) != len(self.score):
+            raise ValueError(f"it accepted {len(self.index)} pairs and gave {len(self.score)} scores")
+        if len(self.index) and not (
+            self.index[0] >= 0 and self.index[-1] < pairs and bool((np.diff(self.index) > 0).all())
+        ):
+            raise ValueError(f"the positions of accepted pairs must ascend within 0 … {pairs - 1}")

@@ -48,6 +48,8 @@ class Outcome:
     seconds: Mapping[str, float]
     warnings: tuple[str, ...]
     plan: tuple[str, ...]
+    without_shingles: int
+    """Distinct texts in which some shingler in use finds nothing, so that its stage accepts no pair of theirs."""
 
     @property
     def kept(self) -> npt.NDArray[np.bool_]:

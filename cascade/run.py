@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import platform
 import resource
 import sys
@@ -15,15 +16,14 @@ from typing import Any
 import numpy as np
 
 from cascade.config import warnings as advice
-from cascade.config.model import Config
+from cascade.config.model import Config, Input
 from cascade.corpus import Arrival, Corpus, CorpusBuilder, digests
-from cascade.errors import CascadeError
 from cascade.evidence import cluster_rows, pair_rows, removed_rows
 from cascade.io.documents import DocumentBatch, InputFields, Rejected, Source
 from cascade.io.place import output_folder
-from cascade.io.read import find_inputs, read_all
+from cascade.io.read import earlier_results, find_inputs, read_all
 from cascade.io.report import write_report
-from cascade.io.write import kept_path, write_jsonl, write_kept
+from cascade.io.write import kept_path, write_jsonl, write_kept, write_text
 from cascade.parallel import available_workers, ordered_map
 from cascade.pipeline import deduplicate
 from cascade.progress import Progress, Silent
@@ -42,9 +42,11 @@ def run_files(
     overwrite: bool = False,
     strict: bool = False,
     progress: Progress | None = None,
+    config_path: Path | None = None,
 ) -> RunReport:
     """Cleans files into the folder `out`, which appears whole or not at all.
 
+    `config_path` is the file that the config came from, if it came from one: an `out` that holds it is refused.
     Raises InputError, OutputError, StageError, ConfigError; with `strict`, InputError at the first row that cannot be
     used. The files written, report.json apart, do not depend on `workers`.
     """
@@ -53,7 +55,10 @@ def run_files(
     workers = workers or available_workers()
     progress = progress or Silent()
     sources = find_inputs(inputs, outside=out)
-    with output_folder(out, overwrite, [s.path for s in sources]) as work:
+    needed = [s.path for s in sources]
+    if config_path is not None and config_path.resolve() != (out / "config.yaml").resolve():
+        needed.append(config_path)  # an earlier run's own config.yaml is written again, and need not be spared
+    with output_folder(out, overwrite, needed) as work:
         corpus, rejected = read_corpus(sources, config, strict=strict, workers=workers, progress=progress)
         reading = perf_counter() - start
         outcome = deduplicate(corpus, config, workers=workers, progress=progress)
@@ -61,7 +66,14 @@ def run_files(
         write_result(work, sources, corpus, outcome, rejected, config, progress)
         counts = {**outcome.counts, "rejected": len(rejected)}
         counts["read"] += len(rejected)
-        warnings = (*advice(config, len(corpus)), *outcome.warnings, *repeated_ids(corpus))
+        warnings = (
+            *earlier_results(sources),
+            *unused_sources(sources, corpus, rejected),
+            *advice(config, len(corpus)),
+            *outcome.warnings,
+            *missing_ids(corpus, sources, config),
+            *repeated_ids(corpus),
+        )
         ended = perf_counter()
         seconds = {"read": reading, **outcome.seconds, "write": ended - writing, "total": ended - start}
         report = RunReport(out, counts, outcome.stages, seconds["total"], warnings)
@@ -100,10 +112,7 @@ def read_corpus(
             share = (before[arrived.source] + int(arrived.stop[-1])) / before[-1]
             progress.expect("read", round((total - len(rejected)) / share))
     progress.finish("read")
-    corpus = builder.finish()
-    if len(corpus) + len(rejected) != total:
-        raise CascadeError(f"{total} rows were read, but {len(corpus)} documents and {len(rejected)} rejected came out")
-    return corpus, rejected
+    return builder.finish(), rejected
 
 
 def arrival(batch: DocumentBatch, config: Config) -> Arrival:
@@ -120,6 +129,31 @@ def arrival(batch: DocumentBatch, config: Config) -> Arrival:
         characters=batch.characters,
         fields=batch.fields,
     )
+
+
+def unused_sources(sources: Sequence[Source], corpus: Corpus, rejected: Sequence[Rejected]) -> list[str]:
+    """A warning for each file of which no row could be used."""
+    used = set(np.unique(corpus.source).tolist())
+    first: dict[str, Rejected] = {}
+    for refused in rejected:
+        first.setdefault(refused.source, refused)
+    return [
+        f"{s.name}: no row could be used; line {first[s.name].line}: {first[s.name].error}"
+        for s in sources
+        if s.index not in used and s.name in first
+    ]
+
+
+def missing_ids(corpus: Corpus, sources: Sequence[Source], config: Config) -> list[str]:
+    """A warning if an id field was named and the first rows have none: their ids then read FILE:LINE."""
+    rows = range(min(len(corpus), 1000))
+    if config.input.id == Input().id or not rows:
+        return []
+    for row in rows:
+        name = sources[int(corpus.source[row])].name
+        if corpus.ids[row] != json.dumps(f"{name}:{int(corpus.line[row])}", ensure_ascii=False):
+            return []
+    return [f"no row has the id field {config.input.id!r}; ids read FILE:LINE"]
 
 
 def repeated_ids(corpus: Corpus) -> list[str]:
@@ -161,7 +195,7 @@ def write_result(
     write_jsonl(work / "clusters.jsonl", cluster_rows(corpus, outcome))
     if config.resolve.pairs == "all":
         write_jsonl(work / "pairs.jsonl", pair_rows(corpus, outcome))
-    (work / "config.yaml").write_text(config.filled(), "utf-8")
+    write_text(work / "config.yaml", config.filled())
     progress.finish("write")
 
 
@@ -180,6 +214,8 @@ def describe(
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return {
         "counts": dict(report.counts),
+        "distinct_texts": int((outcome.stands_for == np.arange(len(corpus))).sum()),
+        "without_shingles": outcome.without_shingles,
         "inputs": [{"source": s.name, "documents": int(read[i]), "kept": int(kept[i])} for i, s in enumerate(sources)],
         "stages": [asdict(s) for s in report.stages],
         "plan": list(outcome.plan),

@@ -8,7 +8,7 @@ nothing it could look at: no shingle, no character).
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol, Self
 
@@ -127,6 +127,8 @@ class Predicate:
     """Blocking keys for each document, for the plan; None: this predicate offers no keys."""
     bytes_per_document: int = 0
     """What its columns take for each document, for the plan."""
+    late: bool = False
+    """True if columns cost more than shingling anew: as a filter, they are computed only for documents in pairs."""
     bounded_hamming: bool = False
     """True if a pair costs a few nanoseconds and no text, so that all pairs of a larger corpus can be tried."""
 
@@ -144,9 +146,10 @@ class Predicate:
 
     def scan(
         self, columns: Columns, lefts: npt.NDArray[np.int64], rights: npt.NDArray[np.int64]
-    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    ) -> Iterator[tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]]:
         """Where `bounded_hamming` holds: the pairs (left, right) that this predicate does not refuse, with left from
-        `lefts`, right from `rights` (rows, ascending) and left < right, each once, found without keys."""
+        `lefts`, right from `rights` (rows, ascending) and left < right, each once, found without keys. They come some
+        at a time, so that memory stays bounded."""
         raise NotImplementedError
 
     def predicted_recall(self, jaccard: float) -> float | None:
@@ -168,7 +171,7 @@ class Stage(Options):
     uses_shingles: ClassVar[bool] = True
 
     def observe(self, batch: Batch) -> Summary | None:
-        """Optional first pass over all documents: what must be known of the whole corpus."""
+        """Optional first pass over one of each text: what must be known of the whole corpus."""
         return None
 
     observes: ClassVar[bool] = False

@@ -1,6 +1,6 @@
 """The documents as the stages see them: one of each, numbered in keep order, texts and shingles on demand.
 
-Shingle sets are computed when asked for and held in an arena of bounded size. Nothing here decides anything.
+Shingle sets are computed when asked for and held until there are too many. Nothing here decides anything.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ BATCH_BYTES = 512 * 1024
 BATCH_DOCUMENTS = 4096
 ARENA_HASHES = 32 * 1024 * 1024
 """Shingle hashes that stay in memory for pairs to come, per shingler (256 MB)."""
-PAIRS_AT_ONCE = 64 * 1024
+SLICE_BYTES = 64 * 1024 * 1024
+"""Text whose sets are asked for at a time: what can come on top of that."""
 
 Rows = npt.NDArray[np.int64]
 
@@ -50,9 +51,9 @@ class DocumentBatch:
     seed: int
     _shingles: dict[Shingler, Shingles] = field(default_factory=dict)
 
-    def shingled(self) -> bool:
-        """Whether the config's own shingler has been used."""
-        return self.shingler in self._shingles
+    def used(self) -> dict[Shingler, Shingles]:
+        """What the shinglers that have been used so far gave."""
+        return self._shingles
 
     def shingles(self, shingler: Shingler | None = None) -> Shingles:
         """Distinct shingles of each document with counts, in order of first occurrence."""
@@ -116,9 +117,13 @@ class CorpusView:
         for part in self._parts(rows):
             yield DocumentBatch(part, self.texts(part), self.shingler, self.seed)
 
-    def _parts(self, rows: Rows) -> Iterator[Rows]:
+    def _sizes(self, rows: Rows) -> Rows:
         at = self.order[rows]
-        ends = np.cumsum(self._texts.offsets[at + 1] - self._texts.offsets[at])
+        sizes: Rows = self._texts.offsets[at + 1] - self._texts.offsets[at]
+        return sizes
+
+    def _parts(self, rows: Rows) -> Iterator[Rows]:
+        ends = np.cumsum(self._sizes(rows))
         begin = 0
         while begin < len(rows):
             limit = (ends[begin - 1] if begin else 0) + BATCH_BYTES
@@ -141,9 +146,14 @@ class CorpusView:
     def overlaps(self, left: Rows, right: Rows, least: Rows, shingler: Shingler | None = None) -> Rows:
         """Shingles that the documents of each pair share, or -1 where they are fewer than `least`."""
         out = np.empty(len(left), np.int64)
-        for begin in range(0, len(left), PAIRS_AT_ONCE):
-            part = slice(begin, begin + PAIRS_AT_ONCE)
+        ends = np.cumsum(self._sizes(left) + self._sizes(right))
+        begin = 0
+        while begin < len(left):
+            limit = (ends[begin - 1] if begin else 0) + SLICE_BYTES
+            stop = max(int(np.searchsorted(ends, limit, "right")), begin + 1)
+            part = slice(begin, stop)
             out[part] = self._overlaps(left[part], right[part], least[part], shingler or self.shingler)
+            begin = stop
         return out
 
     def _overlaps(self, left: Rows, right: Rows, least: Rows, shingler: Shingler) -> Rows:
@@ -160,7 +170,7 @@ class CorpusView:
         return np.concatenate(list(ordered_map(merge, parts, self.workers))) if parts else left
 
     def _hold(self, rows: Rows, shingler: Shingler) -> Arena:
-        """The arena, with the sets of `rows` in it; it starts afresh when it has grown too large."""
+        """The arena, with the sets of `rows` in it; it starts afresh when it has grown beyond its limit."""
         if shingler not in self._arenas:
             self._arenas[shingler] = Arena.empty(len(self))
         arena = self._arenas[shingler]

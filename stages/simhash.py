@@ -7,6 +7,7 @@ and keys themselves are computed in cascade.kernels.simhash.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations, pairwise
 from typing import Annotated, Literal, Self
@@ -27,7 +28,7 @@ MOST_KEYED = 7
 MOST_TABLES, KEY_NS, CANDIDATE_NS = 1024, 60.0, 10.0
 SLOT_BITS = 22
 """Document frequencies are counted in 2^22 slots, whatever the corpus."""
-CAPACITY = 1 << 16
+CAPACITY = 1 << 20
 
 
 class SimHash(Stage):
@@ -36,8 +37,8 @@ class SimHash(Stage):
 
     A fingerprint bit is 1 iff the shingles whose hash has that bit weigh more than the others; a tie is 0. `set`: each
     distinct shingle weighs 1. `count`: as often as it occurs. `idf`: 2^16 · log2((N + 1) / (n + 1)), rounded to an
-    integer of at least 1, for a distinct shingle that n of the corpus' N documents hold; n is counted in 2^22 slots, so
-    it can be too great in a large corpus, never too small. Documents without shingles are never accepted.
+    integer of at least 1, for a distinct shingle that n of the corpus' N distinct texts hold; n is counted in 2^22
+    slots, so it can be too great in a large corpus, never too small. Documents without shingles are never accepted.
 
     Model for `set`: a bit is the sign of a sum of random signs over A, so for two sets the sums are correlated by
     rho = |A ∩ B| / sqrt(|A|·|B|) and, nearly normal, differ in sign with probability p = arccos(rho) / pi. From Jaccard
@@ -67,7 +68,7 @@ class SimHash(Stage):
         """Which slots of the frequency table the shingles of a batch fall into."""
         if self.weights != "idf":
             return None
-        return Frequencies((slots(batch.shingles(self.shingle).hashes),))
+        return Frequencies((slots(batch.shingles(self.shingle).hashes),), documents=len(batch.rows))
 
     def bind(self, facts: Facts) -> Predicate:
         """The predicate with its distance known. Raises StageError where `auto` has nothing to go by."""
@@ -85,15 +86,18 @@ class Frequencies:
 
     pending: tuple[npt.NDArray[np.uint32], ...] = ()
     counted: npt.NDArray[np.uint32] | None = None
+    documents: int = 0
 
     def merge(self, other: Self) -> Self:
         """Counts of both together."""
-        merged = type(self)(self.pending + other.pending, self.counted)
+        documents = self.documents + other.documents
+        merged = type(self)(self.pending + other.pending, self.counted, documents)
         if other.counted is not None:
             mine = merged.counted
-            merged = type(self)(merged.pending, other.counted if mine is None else _saturating_sum(mine, other.counted))
+            both = other.counted if mine is None else _saturating_sum(mine, other.counted)
+            merged = type(self)(merged.pending, both, documents)
         waiting = sum(map(len, merged.pending))
-        return merged if waiting < 1 << SLOT_BITS else type(self)((), merged.table())
+        return merged if waiting < 1 << SLOT_BITS else type(self)((), merged.table(), documents)
 
     def table(self) -> npt.NDArray[np.uint32]:
         """Documents for each slot (uint32[2^22]), counting a document twice if two of its shingles share the slot."""
@@ -131,7 +135,7 @@ class NearFingerprint(Predicate):
         if self.weights == "idf" and facts.summary is not None:
             from cascade.kernels.simhash import slot_weights
 
-            self._slot_weights = slot_weights(facts.summary.table(), facts.documents)
+            self._slot_weights = slot_weights(facts.summary.table(), facts.summary.documents)
 
     def columns(self, batch: Batch) -> Columns:
         """Fingerprints of a batch."""
@@ -173,7 +177,7 @@ class NearFingerprint(Predicate):
         distances(columns["fingerprint"], columns["alive"], pairs.left, pairs.right, distance)
         return Accepted.where(distance <= self.max_hamming, distance.astype(np.float64))
 
-    def scan(self, columns: Columns, lefts: Rows, rights: Rows) -> tuple[Rows, Rows]:
+    def scan(self, columns: Columns, lefts: Rows, rights: Rows) -> Iterator[tuple[Rows, Rows]]:
         """Accepted pairs of a row of `lefts` with a later row of `rights` (both ascending)."""
         from cascade.kernels.simhash import near_words
 
@@ -182,12 +186,10 @@ class NearFingerprint(Predicate):
         ends = np.searchsorted(lefts, rights)
         before, behind = words[lefts], words[rights]
         cursor = np.zeros(4, np.int64)
-        found: list[tuple[Rows, Rows]] = []
         while not cursor[0]:
             left, right = np.empty(CAPACITY, np.int64), np.empty(CAPACITY, np.int64)
             n = near_words(before, lefts, behind, rights, ends, self.max_hamming, cursor, left, right)
-            found.append((left[:n], right[:n]))
-        return np.concatenate([a for a, _ in found]), np.concatenate([b for _, b in found])
+            yield left[:n], right[:n]
 
     def predicted_recall(self, jaccard: float) -> float | None:
         """P(Binomial(64, arccos(2J / (1 + J)) / pi) <= max_hamming), the least over all sizes; None but for `set`."""

@@ -130,3 +130,28 @@ def test_shingle_hashes_are_what_the_stages_see():
     assert cascade.jaccard(a, b) == pytest.approx(1 / 3)
     assert cascade.shingle_hashes("…").tolist() == []
     assert set(cascade.shingle_hashes("a b c", seed=1)).isdisjoint(cascade.shingle_hashes("a b c", seed=2))
+
+
+def test_a_list_of_file_names_is_not_taken_for_texts(tmp_path: Path):
+    paths = [tmp_path / "a.jsonl", tmp_path / "b.jsonl"]
+    for path in paths:
+        path.write_text('{"text": "a"}\n')
+    with pytest.raises(InputError, match=r"names of files .*; give pathlib\.Path"):
+        dedupe([str(p) for p in paths])
+    assert dedupe([str(paths[0]), "a text"], EXACT).kept_rows == [0, 1]
+    assert dedupe(paths, EXACT).kept == [{"text": "a"}]
+
+
+def test_a_result_shows_its_counts_and_no_text():
+    assert repr(dedupe(["a", "a", "b"], EXACT)) == "Result(read=3, kept=2, removed_exact=1, removed_near=0, rejected=0)"
+
+
+def test_one_override_may_be_a_plain_string():
+    assert dedupe(["a"], EXACT, set="seed=3").config.seed == 3
+
+
+def test_a_stage_named_like_a_column_has_its_score_beside_it():
+    stage = {"use": "jaccard", "name": "id", "min_jaccard": 0.5}
+    table = dedupe(["a b c", "a b c d"], {"shingle": {"n": 1}, "stages": [stage]}).to_table()
+    assert table["id"].to_pylist() == ["0", "1"]
+    assert table["id_score"].to_pylist() == [None, 0.75]

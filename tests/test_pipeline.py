@@ -243,7 +243,7 @@ def test_documents_with_few_tokens_are_warned_of():
     texts = ["one two", "three four", "five", "six seven eight", "", "???"]
     warnings = dedupe(texts, "default").warnings
     assert any("2 documents have no shingle" in w for w in warnings)
-    assert any("4 documents (67%) have a single shingle" in w for w in warnings)
+    assert any("4 documents have a single shingle (67% of all)" in w for w in warnings)
 
 
 def test_rows_that_hold_no_text_are_told():

@@ -63,7 +63,7 @@ def enumerators(keys, alive, budget):
     ragged = bucket_candidates(Keys(apart, alive, np.arange(len(keys) + 1, dtype=np.int64) * tables))
     for candidates in (fixed, ragged):
         candidates.left, candidates.right = np.empty(budget, np.int64), np.empty(budget, np.int64)
-    return [fixed, ragged, ScanCandidates(len(keys), all_pairs, budget)]
+    return [fixed, ragged, ScanCandidates(len(keys), np.ones(len(keys), bool), all_pairs, budget)]
 
 
 @pytest.mark.parametrize("budget", BUDGETS)
@@ -147,7 +147,7 @@ def test_a_document_that_repeats_a_key_is_no_pair_with_itself():
 
 def test_all_pairs_is_every_pair_once():
     lefts, rights = np.array([0, 2, 3, 7]), np.array([1, 2, 8])
-    left, right = all_pairs(lefts, rights)
+    ((left, right),) = all_pairs(lefts, rights)
     expected = [(a, b) for b in rights for a in lefts if a < b]
     assert list(zip(left.tolist(), right.tolist(), strict=True)) == expected
-    assert len(all_pairs(np.empty(0, np.int64), rights)[0]) == 0
+    assert [len(left) for left, _ in all_pairs(np.empty(0, np.int64), rights)] == [0]

@@ -66,7 +66,7 @@ def test_filter_and_scan_equal_brute_force(max_hamming):
     assert accepted(predicate, columns) == expected
     rows = np.arange(len(words), dtype=np.int64)
     found = [predicate.scan(columns, rows, rows[start : start + 33]) for start in range(0, len(words), 33)]
-    pairs = [pair for left, right in found for pair in zip(left.tolist(), right.tolist(), strict=True)]
+    pairs = [p for part in found for left, right in part for p in zip(left.tolist(), right.tolist(), strict=True)]
     assert sorted(pairs) == sorted(expected)
     assert len(expected) > max_hamming
 
@@ -152,7 +152,7 @@ def test_equal_documents_have_distance_zero_and_empty_ones_no_partner(weights):
     predicate = stage.bind(Facts(4, summary=stage.observe(batch)))
     columns = predicate.columns(batch)
     assert accepted(predicate, columns) == {(0, 1): 0.0}
-    left, right = predicate.scan(columns, np.arange(4), np.arange(4))
+    ((left, right),) = predicate.scan(columns, np.arange(4), np.arange(4))
     assert (left.tolist(), right.tolist()) == ([0], [1])
     assert predicate.keys(columns).alive.tolist() == [True, True, False, False]
 
@@ -161,7 +161,7 @@ def test_no_documents():
     predicate = SimHash().bind(Facts(0))
     columns = predicate.columns(oracle.FakeBatch(oracle.csr([])))
     assert accepted(predicate, columns) == {}
-    assert [side.tolist() for side in predicate.scan(columns, np.arange(0), np.arange(0))] == [[], []]
+    assert [len(left) for left, _ in predicate.scan(columns, np.arange(0), np.arange(0))] == [0]
 
 
 def test_frequencies_merge_in_any_order_and_grouping():

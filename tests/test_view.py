@@ -77,11 +77,11 @@ class Counting(Shingler):
 def test_a_batch_is_shingled_once_by_each_shingler():
     counting = Counting()
     (batch,) = CorpusView(TextBuffer.from_strings(["a b a"]), np.array([0]), counting, seed=0).batches()
-    assert not batch.shingled()
+    assert batch.used() == {}
     first = batch.shingles()
     assert batch.shingles() is first is batch.shingles(counting)
     assert len(counting.calls) == 1
-    assert batch.shingled()
+    assert batch.used() == {counting: first}
     assert first.lengths.tolist() == [2]
     assert first.counts.tolist() == [2, 1]
     assert batch.shingles(Char(n=1)) is not first
@@ -94,8 +94,8 @@ def test_a_batch_is_shingled_once_by_each_shingler():
 def test_overlaps_are_counted_whatever_the_arena_holds(items, data, room, workers):
     row = st.integers(0, len(items) - 1)
     calls = data.draw(st.lists(st.lists(st.tuples(row, row), max_size=6), max_size=4))
-    before = module.ARENA_HASHES, module.PAIRS_AT_ONCE
-    module.ARENA_HASHES, module.PAIRS_AT_ONCE = room, 4
+    before = module.ARENA_HASHES, module.SLICE_BYTES
+    module.ARENA_HASHES, module.SLICE_BYTES = room, 20
     try:
         view = view_of(items, workers=workers)
         sets = [set(Word(n=2).shingle_texts(item)) for item in items]
@@ -104,7 +104,7 @@ def test_overlaps_are_counted_whatever_the_arena_holds(items, data, room, worker
             found = view.overlaps(left, right, np.zeros(len(pairs), np.int64))
             assert found.tolist() == [len(sets[a] & sets[b]) for a, b in pairs]
     finally:
-        module.ARENA_HASHES, module.PAIRS_AT_ONCE = before
+        module.ARENA_HASHES, module.SLICE_BYTES = before
 
 
 def test_the_arena_keeps_each_shingler_apart():

@@ -12,13 +12,14 @@ from cascade.errors import InputError
 from cascade.io import jsonl
 from cascade.io.documents import DocumentBatch, InputFields, Rejected, Source
 from cascade.io.row import MOST_NAMES, listed
-from cascade.io.sources import find_inputs
+from cascade.io.sources import earlier_results, find_inputs
 
 __all__ = [
     "DocumentBatch",
     "InputFields",
     "Rejected",
     "Source",
+    "earlier_results",
     "find_inputs",
     "read_all",
     "read_documents",

@@ -40,6 +40,16 @@ def find_inputs(arguments: Sequence[str | Path], outside: Path | None = None) ->
     return sources
 
 
+def earlier_results(sources: Sequence[Source]) -> list[str]:
+    """A warning for each folder that holds the result of an earlier run, where its files came in as input."""
+    folders = {folder: None for s in sources for folder in list(s.path.parents)[:3]}
+    return [
+        f"{folder}: holds the result of an earlier run, and its files were read as input"
+        for folder in folders
+        if all((folder / name).is_file() for name in ("report.json", "removed.jsonl", "config.yaml"))
+    ]
+
+
 def split_suffix(path: Path) -> tuple[str, str] | None:
     """Format suffix and compression suffix as `path` has them (`.jsonl`, `.gz`); None if its format is not known."""
     name, last = os.path.splitext(path.name)

@@ -16,7 +16,7 @@ from cascade.io.jsontext import RawJson
 from cascade.io.sources import split_suffix
 from cascade.io.streams import writing
 
-__all__ = ["RawJson", "kept_path", "write_jsonl", "write_kept"]
+__all__ = ["RawJson", "kept_path", "write_jsonl", "write_kept", "write_text"]
 
 BLOCK = 4096
 """Rows that are joined before they are written."""
@@ -57,6 +57,12 @@ def write_kept(
         parquet.copy(source, start[keep], path)
     else:
         jsonl.copy(source, start[keep], stop[keep], path)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Writes a text in UTF-8. Raises OutputError."""
+    with writing(path) as out:
+        out.write(text.encode("utf-8"))
 
 
 def write_jsonl(path: Path, rows: Iterable[Mapping[str, object]]) -> int:
