@@ -245,7 +245,7 @@ def test_interrupted_leaves_nothing(work, by, code, said):
         [*COMMAND, "run", "default", "big.jsonl", "-o", "out"], stderr=subprocess.PIPE, text=True
     )
     deadline = time.monotonic() + 30
-    while not list(work.glob(".out*")) and process.poll() is None and time.monotonic() < deadline:
+    while not list(work.glob(".out*/result")) and process.poll() is None and time.monotonic() < deadline:
         time.sleep(0.01)
     process.send_signal(by)
     err = process.stderr.read()
