@@ -1,5 +1,1 @@
-"""Pure array functions compiled by numba. Nothing here knows of configs, files or classes of ours."""
-
-from cascade.kernels.cache import find_cache
-
-find_cache()
+"""Pure array functions, most of them compiled by numba. Nothing here knows of configs, files or classes of ours."""

@@ -8,12 +8,13 @@ bucket[entry] is ascending within a document. Kept documents hang in one linked 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, uint64
+from numba import uint64
 
+from cascade.kernels.compile import kernel
 from cascade.kernels.hashing import mix64
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def group(keys, present, out, first):  # type: ignore[no-untyped-def]
     """Writes to out[i] the bucket of keys[i]: first, first + 1, … in order of appearance; -1 where a key is alone.
 
@@ -48,7 +49,7 @@ def group(keys, present, out, first):  # type: ignore[no-untyped-def]
     return bucket
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def to_entries(tables):  # type: ignore[no-untyped-def]
     """CSR (indptr, bucket) of an int64[tables, documents] array of buckets, without the -1; ascending per document."""
     width, n = tables.shape
@@ -68,7 +69,7 @@ def to_entries(tables):  # type: ignore[no-untyped-def]
     return indptr, bucket
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def push(docs, indptr, bucket, head, following):  # type: ignore[no-untyped-def]
     """Hangs `docs` (ascending, all behind those that hang already) into the lists of their buckets."""
     for d in docs:
@@ -77,7 +78,7 @@ def push(docs, indptr, bucket, head, following):  # type: ignore[no-untyped-def]
             head[bucket[e]] = e
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def pop(docs, indptr, bucket, head, following):  # type: ignore[no-untyped-def]
     """Takes `docs`, the last that were pushed, out of the lists again."""
     for i in range(docs.shape[0] - 1, -1, -1):
@@ -86,7 +87,7 @@ def pop(docs, indptr, bucket, head, following):  # type: ignore[no-untyped-def]
             head[bucket[e]] = following[e]
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def pairs_among(docs, indptr, bucket, counter, limit):  # type: ignore[no-untyped-def]
     """Upper bound of the candidate pairs among `docs`, counted no further than `limit`.
 
@@ -107,7 +108,7 @@ def pairs_among(docs, indptr, bucket, counter, limit):  # type: ignore[no-untype
     return total
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def partners(docs, low, hang, indptr, bucket, owner, head, following, stamp, state, left, right):  # type: ignore[no-untyped-def]
     """Candidate pairs of `docs` with the documents >= low that hang in their buckets, each pair once.
 
@@ -151,7 +152,7 @@ def partners(docs, low, hang, indptr, bucket, owner, head, following, stamp, sta
     return written
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def first_shared(a, b, indptr, bucket):  # type: ignore[no-untyped-def]
     """The lowest bucket that documents a and b share, or -1."""
     i, j = indptr[a], indptr[b]
@@ -165,7 +166,7 @@ def first_shared(a, b, indptr, bucket):  # type: ignore[no-untyped-def]
     return -1
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def members(indptr, bucket, buckets):  # type: ignore[no-untyped-def]
     """CSR from bucket to its documents, ascending: the transposed entries."""
     n = indptr.shape[0] - 1
@@ -183,7 +184,7 @@ def members(indptr, bucket, buckets):  # type: ignore[no-untyped-def]
     return start, docs
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def across(start, docs, indptr, bucket, root, kept, state, left, right):  # type: ignore[no-untyped-def]
     """Candidate pairs of documents with different `root` that are not both `kept`, each once.
 
@@ -237,7 +238,7 @@ def across(start, docs, indptr, bucket, root, kept, state, left, right):  # type
     return written
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _meet(others, i, roots, inside, b, indptr, bucket, written, left, right):  # type: ignore[no-untyped-def]
     """Writes the pairs of member i with those of `others` (ascending) behind it that have another root."""
     low, high = 0, others.shape[0]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from cascade.kernels.compile import kernel
 from cascade.kernels.hashing import hash_bytes, multiplier, start_value
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def gather(data, start, stop, out, indptr):  # type: ignore[no-untyped-def]
     """Copies data[start[i]:stop[i]] to out[indptr[i]:indptr[i + 1]] for every i."""
     for i in range(start.shape[0]):
@@ -18,7 +18,7 @@ def gather(data, start, stop, out, indptr):  # type: ignore[no-untyped-def]
             out[to + j] = data[begin + j]
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def hash_texts(data, offsets, seed):  # type: ignore[no-untyped-def]
     """64-bit hash of data[offsets[i]:offsets[i + 1]] for every i, as uint64; `seed` is a uint64."""
     first, odd = start_value(seed), multiplier(seed)

@@ -50,23 +50,13 @@ def shared_band(jaccard: float, bands: int, rows_per_band: int) -> float:
 def shared_band_and_estimate(jaccard: float, bands: int, rows_per_band: int, num_perm: int, matches: int) -> float:
     """Probability that two signatures agree on a whole band and on at least `matches` of all `num_perm` places.
 
-    The places agree independently with probability `jaccard`. Exact: P(at least `matches`) less the part of it where no
-    band is shared. There, the number of agreeing places is a sum of `bands` truncated binomials and one for the places
-    outside the bands.
+    The places agree independently with probability `jaccard`. P(at least `matches`) less the part of it where no band
+    is shared. There, the number of agreeing places is a sum of `bands` truncated binomials and one for the places
+    outside the bands, which the Fourier transform adds up in O(num_perm log num_perm), true to about 1e-12.
     """
     total = at_least(matches, num_perm, jaccard)
-    broken = binomial(rows_per_band, jaccard)[:-1]
-    outside = binomial(num_perm - bands * rows_per_band, jaccard)
-    return max(0.0, total - math.fsum(np.convolve(_power(broken, bands), outside)[max(0, matches) :]))
-
-
-def _power(mass: npt.NDArray[np.float64], exponent: int) -> npt.NDArray[np.float64]:
-    """The distribution of a sum of `exponent` independent variables of the distribution `mass`."""
-    result = np.ones(1)
-    while exponent:
-        if exponent & 1:
-            result = np.convolve(result, mass)
-        exponent >>= 1
-        if exponent:
-            mass = np.convolve(mass, mass)
-    return result
+    size = 1 << num_perm.bit_length()
+    broken = np.fft.rfft(binomial(rows_per_band, jaccard)[:-1], size)
+    outside = np.fft.rfft(binomial(num_perm - bands * rows_per_band, jaccard), size)
+    apart = np.fft.irfft(broken**bands * outside, size)[max(0, matches) : num_perm + 1]
+    return min(total, max(0.0, total - math.fsum(apart)))

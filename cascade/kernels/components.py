@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from cascade.kernels.compile import kernel
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def unite(parent, left, right):  # type: ignore[no-untyped-def]
     """Joins left[i] and right[i] for every i in the forest `parent` (int64); the smaller root stays root.
 
@@ -26,7 +27,7 @@ def unite(parent, left, right):  # type: ignore[no-untyped-def]
             parent[a] = b
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def roots(parent):  # type: ignore[no-untyped-def]
     """The root of every document; parents are never behind their children, so one pass suffices."""
     out = np.empty_like(parent)
@@ -35,7 +36,7 @@ def roots(parent):  # type: ignore[no-untyped-def]
     return out
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def spanning_forest(documents, left, right):  # type: ignore[no-untyped-def]
     """For each document the pair that joins it to its component's first document, breadth first; -1 for that one.
 
@@ -81,7 +82,7 @@ def spanning_forest(documents, left, right):  # type: ignore[no-untyped-def]
     return joined
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def greedy(left, right, keeper):  # type: ignore[no-untyped-def]
     """Star clustering of pairs in ascending order of (right, left): keeper[right] = the first `left` that is kept.
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from cascade.kernels.compile import kernel
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def overlaps(hashes, start, stop, left, right, least):  # type: ignore[no-untyped-def]
     """Size of the intersection of sets left[i] and right[i], or -1 once it cannot reach least[i].
 
@@ -54,7 +55,7 @@ def overlaps(hashes, start, stop, left, right, least):  # type: ignore[no-untype
     return out
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def long_enough(length, left, right, share):  # type: ignore[no-untyped-def]
     """Whether min(length) >= share * max(length) > 0 for each pair: necessary for a Jaccard similarity of `share`."""
     out = np.empty(left.shape[0], np.bool_)

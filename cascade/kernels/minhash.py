@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numba import int64, njit, uint32, uint64
+from numba import int64, uint32, uint64
 
+from cascade.kernels.compile import kernel
 from cascade.kernels.hashing import GOLDEN, MIX_A, MIX_B, chain, mix64, multiplier, multiply_high, start_value
 
 EMPTY32 = np.uint32(0xFFFFFFFF)
@@ -85,7 +86,7 @@ def splitmix(seed: int, count: int) -> npt.NDArray[np.uint64]:
     return np.asarray(x ^ (x >> np.uint64(31)), np.uint64)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def affine32(hashes, indptr, a, b, out):  # type: ignore[no-untyped-def]
     """Minima of uint32(a·x + b) over the low 32 bits x of each document's hashes; `out` is uint32[documents, len(a)].
 
@@ -113,7 +114,7 @@ def affine32(hashes, indptr, a, b, out):  # type: ignore[no-untyped-def]
                 row[k] = min(row[k], low, high)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def affine64(hashes, indptr, a, b, out):  # type: ignore[no-untyped-def]
     """Minima of a·h + b mod 2^64 over each document's hashes h; `out` is uint64[documents, len(a)].
 
@@ -134,7 +135,7 @@ def affine64(hashes, indptr, a, b, out):  # type: ignore[no-untyped-def]
                 row[k] = min(row[k], m * x0 + c, m * x1 + c, m * x2 + c, m * x3 + c)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def one_permutation(hashes, indptr, seed, num_perm, out):  # type: ignore[no-untyped-def]
     """One-permutation hashing: each hash, mixed with `seed` (uint64), falls into one of `num_perm` bins.
 
@@ -152,7 +153,7 @@ def one_permutation(hashes, indptr, seed, num_perm, out):  # type: ignore[no-unt
             row[k] = min(row[k], uint32(h), greatest)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def donors(num_perm, seed):  # type: ignore[no-untyped-def]
     """The order in which each bin asks the others for a value: a random permutation of the bins that `seed` chooses.
 
@@ -174,7 +175,7 @@ def donors(num_perm, seed):  # type: ignore[no-untyped-def]
     return order, claims
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def densify(raw, order, claims, out):  # type: ignore[no-untyped-def]
     """Fills empty bins: each takes the value of the first filled bin in its own random order of all bins.
 
@@ -212,7 +213,7 @@ def densify(raw, order, claims, out):  # type: ignore[no-untyped-def]
                 out[d, k] = row[order[k, t]]
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def band_keys(signatures, bands, rows_per_band, seed, out):  # type: ignore[no-untyped-def]
     """Hash of each band of each signature, number and `seed` (uint64) inside it; `out` is uint64[documents, bands].
 
@@ -228,7 +229,7 @@ def band_keys(signatures, bands, rows_per_band, seed, out):  # type: ignore[no-u
             out[d, j] = h
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def agreements(table, alive, left, right, out):  # type: ignore[no-untyped-def]
     """Columns in which the rows left[i] and right[i] of `table` agree, to out[i] (int64); 0 if one is not alive."""
     for i in range(left.shape[0]):

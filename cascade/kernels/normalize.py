@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from numba import int64, njit, uint64
 
+from cascade.kernels.compile import kernel
 from cascade.kernels.tokenize import code_point
 from cascade.kernels.words import high_bits, load64, low_bits, map_ascii, store64, trailing_zeros
 
@@ -35,7 +36,7 @@ def without_doubles(out, w, size, after_space):  # type: ignore[no-untyped-def]
     return end
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def normalize_texts(  # type: ignore[no-untyped-def]
     data, offsets, row, lower, collapse, drop, zero, entries, pool, out, ends, used
 ):

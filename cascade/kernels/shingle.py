@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numba import int64, njit, uint8, uint32, uint64
 
+from cascade.kernels.compile import kernel
 from cascade.kernels.hashing import GOLDEN, hash_bytes, mix64, multiplier, start_value
 from cascade.kernels.tokenize import CHUNK, CJK, SEPARATOR, find_tokens, holds_token, token_room
 
@@ -61,7 +62,7 @@ def chain_in_place(out, start, count, n, factors, first):  # type: ignore[no-unt
     return stop - start
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def token_shingles(data, offsets, classes, by_word, n, seed, out, indptr):  # type: ignore[no-untyped-def]
     """N-grams of the tokens of each text."""
     first = start_value(seed)
@@ -87,7 +88,7 @@ def token_shingles(data, offsets, classes, by_word, n, seed, out, indptr):  # ty
     return used
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def cjk_shingles(data, offsets, classes, n, word_n, seed, out, indptr):  # type: ignore[no-untyped-def]
     """N-grams of length `n` inside runs of CJK tokens that touch, of length `word_n` between two such runs."""
     first = start_value(seed)
@@ -121,7 +122,7 @@ def cjk_shingles(data, offsets, classes, n, word_n, seed, out, indptr):  # type:
     return used
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def span_shingles(data, offsets, rows, classes, n, seed, out, indptr):  # type: ignore[no-untyped-def]
     """N-grams of given tokens: token i is data[offsets[i]:offsets[i + 1]], text d has tokens rows[d] to rows[d + 1].
 
@@ -153,7 +154,7 @@ def next_character(data, i, stop):  # type: ignore[no-untyped-def]
     return i
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def char_shingles(data, offsets, n, seed, out, indptr):  # type: ignore[no-untyped-def]
     """Windows of `n` code points of each text, hashed as bytes; a shorter text is one window."""
     first = start_value(seed)
@@ -180,7 +181,7 @@ def char_shingles(data, offsets, n, seed, out, indptr):  # type: ignore[no-untyp
     return used
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def distinct_shingles(hashes, rows, slots, secret, out, counts, indptr):  # type: ignore[no-untyped-def]
     """Distinct hashes of each row in order of first occurrence, and how often each occurs (up to 2^32 - 1).
 

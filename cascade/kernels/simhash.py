@@ -12,6 +12,7 @@ from llvmlite import ir
 from numba import int64, njit, types, uint32, uint64
 from numba.extending import intrinsic
 
+from cascade.kernels.compile import kernel
 from cascade.kernels.hashing import mix64
 
 PLANES = 64
@@ -53,7 +54,7 @@ def _carry(planes, level, word):  # type: ignore[no-untyped-def]
         level += 1
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def fingerprints(hashes, indptr, out):  # type: ignore[no-untyped-def]
     """Fingerprints in which every hash weighs the same; `out` is uint64[documents].
 
@@ -106,7 +107,7 @@ def fingerprints(hashes, indptr, out):  # type: ignore[no-untyped-def]
         out[d] = greater
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def weighted_fingerprints(hashes, weights, indptr, out):  # type: ignore[no-untyped-def]
     """Fingerprints in which hashes[i] weighs weights[i] (uint32); `out` is uint64[documents].
 
@@ -129,7 +130,7 @@ def weighted_fingerprints(hashes, weights, indptr, out):  # type: ignore[no-unty
         out[d] = word
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def count_slots(slots, table):  # type: ignore[no-untyped-def]
     """Adds one to table[s] (uint32) for every entry s of `slots` (uint32); what has reached 2^32 - 1 stays."""
     for slot in slots:
@@ -152,7 +153,7 @@ def _log2(n):  # type: ignore[no-untyped-def]
     return result
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def slot_weights(table, documents):  # type: ignore[no-untyped-def]
     """Inverse document frequency of each slot in fixed point: 2^16 · log2((documents + 1) / (count + 1)), at least 1.
 
@@ -170,7 +171,7 @@ def slot_weights(table, documents):  # type: ignore[no-untyped-def]
     return out
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def distances(words, alive, left, right, out):  # type: ignore[no-untyped-def]
     """Hamming distance of words[left[i]] and words[right[i]] to out[i] (int64); 65 if one of them is not alive."""
     for i in range(left.shape[0]):
@@ -179,7 +180,7 @@ def distances(words, alive, left, right, out):  # type: ignore[no-untyped-def]
         out[i] = hamming(words[a], words[b]) if alive[a] and alive[b] else 65
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def near_words(before, lefts, words, rights, ends, max_hamming, cursor, left, right):  # type: ignore[no-untyped-def]
     """Pairs of before[j] and words[i] (uint64) within `max_hamming`, for j < ends[i], as rows lefts[j] and rights[i].
 
@@ -217,7 +218,7 @@ def near_words(before, lefts, words, rights, ends, max_hamming, cursor, left, ri
     return count
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def block_keys(words, masks, out):  # type: ignore[no-untyped-def]
     """Keys of fingerprints under masks (uint64[tables]): equal in table t iff the bits of masks[t] are equal.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import int64, njit, uint8, uint64
 
+from cascade.kernels.compile import kernel
 from cascade.kernels.words import high_bits, load64, low_bits, trailing_zeros, visible_bits, word_bits
 
 SEPARATOR, MARK, WORD, KATAKANA, HANGUL, SINGLE, CJK = range(7)
@@ -116,7 +117,7 @@ def holds_token(data, i, stop, classes):  # type: ignore[no-untyped-def]
     return found
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def token_spans(data, start, stop, classes, by_word):  # type: ignore[no-untyped-def]
     """Where the tokens of data[start:stop] start and end (int64), and their classes (uint8)."""
     starts, ends, kinds = token_room(stop - start)
