@@ -97,6 +97,6 @@ def hash_bytes(data, start, stop, first, odd):  # type: ignore[no-untyped-def]
 
 
 @njit(inline="always")
-def chain(h, token, odd):  # type: ignore[no-untyped-def]
-    """Extends the hash of a sequence by one token hash; order and borders of tokens count."""
-    return fold(h ^ token, odd) + uint64(GOLDEN)
+def chain(h, number, odd):  # type: ignore[no-untyped-def]
+    """Extends the hash `h` of a sequence of uint64 by one more; their order counts."""
+    return fold(h ^ number, odd) + uint64(GOLDEN)

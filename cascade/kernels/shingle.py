@@ -1,7 +1,7 @@
 """From texts or tokens to shingle hashes, and from shingles to distinct ones. Token rules and options are not here.
 
-Every kernel returns how many hashes it wrote, or -1 (nothing of worth written) when `out` was too small or, where a
-class table is given, when it must cover more than ASCII.
+Every kernel returns how many hashes it wrote. Those that make shingles return -1 (nothing of worth written) when `out`
+was too small, or when the class table must cover more than ASCII.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def place_factors(count, first):  # type: ignore[no-untyped-def]
 
 
 @njit(inline="always")
-def chain_in_place(out, start, count, n, factors, first):  # type: ignore[no-untyped-def]
+def ngrams_in_place(out, start, count, n, factors, first):  # type: ignore[no-untyped-def]
     """Turns `count` token hashes at out[start:] into hashes of their n-grams; returns how many these are.
 
     The hash of tokens t1 … tn is mix64(c + f1·t1 + … + fn·tn) modulo 2^64 (multilinear hashing, Carter and Wegman 1979)
@@ -83,7 +83,7 @@ def token_shingles(data, offsets, classes, by_word, n, seed, out, indptr):  # ty
                 out[used + t] = hash_bytes(data, starts[t], ends[t], first, odd)
             used += done
             starts[0] = starts[done]
-        used = begin + chain_in_place(out, begin, used - begin, n, factors, first)
+        used = begin + ngrams_in_place(out, begin, used - begin, n, factors, first)
         indptr[d + 1] = used
     return used
 
@@ -109,7 +109,7 @@ def cjk_shingles(data, offsets, classes, n, word_n, seed, out, indptr):  # type:
                 return -1
             for t in range(done):
                 if (kinds[t] == CJK) != inside or (inside and starts[t] != end):
-                    used = begin + chain_in_place(out, begin, used - begin, n if inside else word_n, factors, first)
+                    used = begin + ngrams_in_place(out, begin, used - begin, n if inside else word_n, factors, first)
                     begin = used
                     inside = kinds[t] == CJK
                 end = ends[t]
@@ -117,7 +117,7 @@ def cjk_shingles(data, offsets, classes, n, word_n, seed, out, indptr):  # type:
                 used += 1
             starts[0] = starts[done]
             kinds[0] = kinds[done]
-        used = begin + chain_in_place(out, begin, used - begin, n if inside else word_n, factors, first)
+        used = begin + ngrams_in_place(out, begin, used - begin, n if inside else word_n, factors, first)
         indptr[d + 1] = used
     return used
 
@@ -140,7 +140,7 @@ def span_shingles(data, offsets, rows, classes, n, seed, out, indptr):  # type: 
             if classes.shape[0] == 0 or holds_token(data, offsets[k], offsets[k + 1], classes):
                 out[used + count] = hash_bytes(data, offsets[k], offsets[k + 1], first, odd)
                 count += 1
-        used += chain_in_place(out, used, count, n, factors, first)
+        used += ngrams_in_place(out, used, count, n, factors, first)
         indptr[d + 1] = used
     return used
 

@@ -11,7 +11,6 @@ from cascade.kernels.words import high_bits, load64, low_bits, trailing_zeros, v
 SEPARATOR, MARK, WORD, KATAKANA, HANGUL, SINGLE, CJK = range(7)
 """Classes: nothing; extends what is before it; three kinds of runs; a token by itself; one inside a run of its like."""
 
-
 CHUNK = 4096
 """Tokens that are found before they are hashed: few enough to stay in cache."""
 

@@ -10,7 +10,6 @@ from llvmlite import ir
 from numba import int64, njit, types, uint64
 from numba.extending import intrinsic
 
-HIGH = 0x8080808080808080
 BYTE, BLOCK = ir.IntType(8), ir.VectorType(ir.IntType(8), 64)
 
 

@@ -1,7 +1,8 @@
 """Shinglers: from texts to hashed n-grams of tokens, and from shingles to distinct ones. Token rules are in tokenize.
 
-A shingle's hash is a chain over the hashes of its tokens and their number, finished so that low and high bits are
-equally good. Borders, order and number of tokens count; the seed enters every hash.
+A shingle's hash is the sum of its token hashes, each times an odd factor that the seed chooses for its place, plus a
+start that depends on their number, mixed so that low and high bits are equally good. Borders, order and number of
+tokens count. A window of characters is hashed like one token, and mixed. The seed enters every hash.
 """
 
 from __future__ import annotations
