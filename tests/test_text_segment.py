@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import logging
+import os
 import subprocess
 import sys
+from contextlib import nullcontext
 
 import pytest
 from pydantic import ValidationError
@@ -60,6 +63,59 @@ def test_a_dictionary_of_the_user_stays_with_its_shingler(tmp_path):
     assert "奥利给啊" in Jieba(segmenter="jieba", user_dict=str(words)).tokens(text)
     assert "奥利给啊" not in Jieba(segmenter="jieba").tokens(text)
     assert "奥利给啊" not in Jieba().tokens(text)
+
+
+def test_a_dictionary_is_read_again_when_its_file_has_changed(tmp_path, monkeypatch):
+    words = tmp_path / "words.txt"
+    text = "大家奥利给啊加油啊奥利"
+    words.write_text("奥利给啊 100000 n\n", encoding="utf-8")
+    shingler = Jieba(segmenter="jieba", user_dict=str(words))
+    assert "奥利给啊" in shingler.tokens(text)
+    first = segment._tokenizer(str(words))
+    monkeypatch.chdir(tmp_path)
+    assert segment._tokenizer("words.txt") is first, "nothing has changed"
+
+    words.write_text("加油啊奥 100000 n\n", encoding="utf-8")
+    assert "奥利给啊" not in shingler.tokens(text)
+    assert "加油啊奥" in shingler.tokens(text)
+    assert not any(tokenizer is first for _, tokenizer in segment._loaded.values()), "the old one is let go"
+
+    before = words.stat()
+    words.write_text("大家奥利 100000 n\n", encoding="utf-8")
+    os.utime(words, ns=(before.st_atime_ns, before.st_mtime_ns + 1))
+    assert before.st_size == words.stat().st_size
+    assert "大家奥利" in shingler.tokens(text)
+
+    words.unlink()
+    with pytest.raises(ConfigError, match="user_dict: cannot read"):
+        shingler.tokens(text)
+
+
+def test_the_same_relative_path_elsewhere_is_another_dictionary(tmp_path, monkeypatch):
+    found = []
+    for word in ("奥利给啊", "大家奥利"):
+        folder = tmp_path / word
+        folder.mkdir()
+        (folder / "words.txt").write_text(f"{word} 100000 n\n", encoding="utf-8")
+        monkeypatch.chdir(folder)
+        found.append(word in Jieba(segmenter="jieba", user_dict="words.txt").tokens("大家奥利给啊"))
+    assert found == [True, True]
+
+
+@pytest.mark.parametrize("content", ["词 5\n", None])
+def test_jiebas_own_messages_stay_as_the_user_set_them(tmp_path, content):
+    import jieba
+
+    words = tmp_path / "words.txt"
+    words.write_bytes(b"\xff\n" if content is None else content.encode())
+    before = jieba.default_logger.level
+    jieba.setLogLevel(logging.WARNING)
+    try:
+        with nullcontext() if content else pytest.raises(ConfigError):
+            segment.jieba_cut(str(words), False)
+        assert jieba.default_logger.level == logging.WARNING
+    finally:
+        jieba.setLogLevel(before)
 
 
 def test_what_rjieba_cannot_do_says_what_to_set(tmp_path):
