@@ -6,6 +6,7 @@ Its options, and how bands are chosen. Signatures and keys themselves are comput
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from typing import Annotated, Any, Literal, Self
 
 import numpy as np
@@ -20,7 +21,9 @@ from cascade.stage import TOLERANCE, Batch, Columns, Corpus, Facts, Keys, Predic
 Scheme = Literal["affine32", "affine64", "oph"]
 
 MAX_PERMUTATIONS = 4096
-"""The longest signature that `auto` considers, and that `oph` can have."""
+"""The longest signature that `auto` considers by itself, and that `oph` can have."""
+LONGEST = 100_000
+"""The longest signature that can be asked for: the error of an estimate is then under 0.002."""
 SHINGLES, PERMUTATION_NS, KEY_NS, CANDIDATE_NS, BACKGROUND = 300, 0.1, 60.0, 200.0, 0.05
 
 
@@ -46,7 +49,7 @@ class MinHash(Stage):
     num_perm: int | None = Field(
         None,
         ge=1,
-        le=100_000,
+        le=LONGEST,
         description="length of the signature (default: bands × rows_per_band; more serve min_estimate)",
     )
     scheme: Scheme = Field(
@@ -71,9 +74,9 @@ class MinHash(Stage):
                     f"num_perm is {self.num_perm}, but {bands} bands of {rows} rows need {bands * rows} permutations; "
                     f"raise num_perm or leave it out"
                 )
-            _check_oph(self.scheme, self.num_perm)
+            _check_length(self.scheme, self.num_perm)
         elif self.bands != "auto" and self.rows_per_band != "auto":
-            _check_oph(self.scheme, self.bands * self.rows_per_band)
+            _check_length(self.scheme, self.bands * self.rows_per_band)
         return self
 
     def bind(self, facts: Facts) -> Predicate:
@@ -148,9 +151,11 @@ class SharedBand(Predicate):
         return text if self.matches is None else f"{text} and at least {self.matches} of {self.num_perm} places equal"
 
 
-def _check_oph(scheme: str, num_perm: int) -> None:
+def _check_length(scheme: str, num_perm: int) -> None:
     if scheme == "oph" and num_perm > MAX_PERMUTATIONS:
         raise ValueError(f"scheme oph takes at most {MAX_PERMUTATIONS} permutations, not {num_perm}; take affine32")
+    if num_perm > LONGEST:
+        raise ValueError(f"bands × rows_per_band is {num_perm}, and more than {LONGEST} permutations; take fewer")
 
 
 def _matches(min_estimate: float | None, num_perm: int) -> int | None:
@@ -176,12 +181,13 @@ def _choose(options: MinHash, facts: Facts) -> tuple[int, int]:
     limit = options.num_perm or MAX_PERMUTATIONS
     best: tuple[float, int, int] | None = None
     for rows in [options.rows_per_band] if options.rows_per_band != "auto" else range(1, 65):
-        bands = options.bands if options.bands != "auto" else _fewest(options, target, rows, limit)
-        if bands is None or bands * rows > limit or not _reaches(options, target, bands, rows):
-            continue
-        cost = _cost(bands, rows, options.num_perm or bands * rows, facts.documents)
-        if best is None or cost < best[0]:
-            best = (cost, bands, rows)
+        choices = _choices(options, target, rows, limit)
+        if best is not None and choices and _cost(options, choices[0], rows, facts.documents) >= best[0]:
+            continue  # more bands would cost more still
+        bands = _first(options, target, choices, rows)
+        if bands is not None:
+            cost = _cost(options, bands, rows, facts.documents)
+            best = (cost, bands, rows) if best is None else min(best, (cost, bands, rows))
     if best is None:
         raise StageError(
             f"{label}: no choice of bands and rows_per_band with at most {limit} permutations finds pairs of Jaccard "
@@ -199,16 +205,36 @@ def _reaches(options: MinHash, target: float, bands: int, rows: int) -> bool:
     return _recall(target, bands, rows, num_perm, matches) >= options.recall
 
 
-def _fewest(options: MinHash, target: float, rows: int, limit: int) -> int | None:
-    """The fewest bands of `rows` that reach the recall; None if `limit` permutations cannot."""
+def _choices(options: MinHash, target: float, rows: int, limit: int) -> range:
+    """Numbers of bands of `rows`, within `limit` permutations, that may reach the recall; fewer surely do not."""
+    most = limit // rows if options.bands == "auto" else min(options.bands, limit // rows)
+    if most < 1 or chance.shared_band(target, most, rows) < options.recall:
+        return range(0)
+    if options.bands != "auto":
+        return range(options.bands, most + 1)
     agree = target**rows
-    start = 1 if agree >= 1 else math.floor(math.log1p(-options.recall) / math.log1p(-agree))
-    most = limit // rows
-    if options.min_estimate is None:
-        most = min(most, start + 2)  # the formula is right but for rounding
-    return next((b for b in range(max(1, start), most + 1) if _reaches(options, target, b, rows)), None)
+    start = 1 if agree >= 1 else max(1, math.floor(math.log1p(-options.recall) / math.log1p(-agree)))
+    # Without an estimate the formula is right but for rounding.
+    return range(start, (most if options.min_estimate is not None else min(most, start + 2)) + 1)
 
 
-def _cost(bands: int, rows: int, num_perm: int, documents: int) -> float:
+def _first(options: MinHash, target: float, choices: range, rows: int) -> int | None:
+    """The fewest bands of `choices` that reach the recall, if any do."""
+
+    def reaches(bands: int) -> bool:
+        return _reaches(options, target, bands, rows)
+
+    if options.num_perm is None:
+        return next(filter(reaches, choices), None)
+    # In a signature of fixed length one more band never finds less: double, then halve.
+    end = 1
+    while end < len(choices) and not reaches(choices[end - 1]):
+        end *= 2
+    found = bisect_left(choices, True, hi=min(end, len(choices)), key=reaches)
+    return choices[found] if found < len(choices) and reaches(choices[found]) else None
+
+
+def _cost(options: MinHash, bands: int, rows: int, documents: int) -> float:
+    num_perm = options.num_perm or bands * rows
     signing = documents * (SHINGLES * PERMUTATION_NS * num_perm + KEY_NS * bands)
     return signing + documents * (documents - 1) / 2 * chance.shared_band(BACKGROUND, bands, rows) * CANDIDATE_NS

@@ -137,6 +137,20 @@ def test_recall_with_an_estimate_is_the_measured_one(jaccard, bands, per_band, n
     assert predicted == pytest.approx(measured, abs=4 * math.sqrt(0.25 / 200_000))
 
 
+@pytest.mark.parametrize("jaccard", [0.0, 0.3, 0.77, 0.999, 1.0])
+@pytest.mark.parametrize(("bands", "rows", "more"), [(1, 1, 0), (1, 9, 40), (3, 4, 1), (60, 7, 0), (300, 2, 77)])
+def test_recall_with_an_estimate_is_the_sum_over_all_cases(jaccard, bands, rows, more):
+    num_perm = bands * rows + more
+    apart = np.ones(1)  # places that agree while no band does: one band after another, then the rest
+    for _ in range(bands):
+        apart = np.convolve(apart, chance.binomial(rows, jaccard)[:-1])
+    apart = np.convolve(apart, chance.binomial(more, jaccard))
+    for matches in {0, 1, num_perm // 2, round(jaccard * num_perm), num_perm}:
+        expected = chance.at_least(matches, num_perm, jaccard) - math.fsum(apart[matches:])
+        got = chance.shared_band_and_estimate(jaccard, bands, rows, num_perm, matches)
+        assert got == pytest.approx(max(0.0, expected), abs=1e-12)
+
+
 def test_an_estimate_of_nothing_changes_nothing():
     for jaccard in (0.0, 0.31, 0.8, 1.0):
         asked = MinHash(bands=7, rows_per_band=3, num_perm=33, min_estimate=0.0).bind(Facts(1))
@@ -192,6 +206,30 @@ def test_auto_with_an_estimate_counts_both():
     assert stage.bind(Facts(1000)).predicted_recall(0.8) >= 0.999
 
 
+@pytest.mark.parametrize(("documents", "least"), [(1000, 0.795), (10**6, 0.796), (10**9, 0.5)])
+def test_auto_in_a_signature_of_the_greatest_length_looks_at_few_sums(documents, least):
+    chance.shared_band_and_estimate.cache_clear()
+    stage = MinHash(bands="auto", rows_per_band="auto", at_jaccard=0.8, num_perm=100_000, min_estimate=least)
+    found = stage.bind(Facts(documents))
+    assert found.predicted_recall(0.8) >= 0.999
+    assert chance.shared_band_and_estimate.cache_info().misses < 100
+    assert (
+        stage.model_copy(update={"bands": found.bands - 1}).bind(Facts(documents)).rows_per_band < found.rows_per_band
+    )
+
+
+@pytest.mark.parametrize("jaccard", [1e-6, 1e-300, 5e-324])
+@pytest.mark.parametrize("min_estimate", [None, 0.5])
+def test_auto_for_hardly_any_similarity_is_out_of_reach(jaccard, min_estimate):
+    stage = MinHash(bands="auto", rows_per_band="auto", at_jaccard=jaccard, min_estimate=min_estimate)
+    with pytest.raises(StageError, match="at most 4096 permutations finds pairs of Jaccard"):
+        stage.bind(Facts(1000))
+
+
+def test_auto_for_hardly_any_recall_is_one_band():
+    assert MinHash(bands="auto", rows_per_band=1, at_jaccard=1e-6, recall=5e-7).bind(Facts(1000)).bands == 1
+
+
 def test_auto_without_a_threshold_says_what_to_state():
     with pytest.raises(StageError, match=r"minhash: auto needs the Jaccard similarity .* state at_jaccard"):
         MinHash(bands="auto").bind(Facts(10))
@@ -217,6 +255,10 @@ def test_auto_out_of_reach_says_so():
         {"recall": 1.0},
         {"bands": "auto", "rows_per_band": 9, "num_perm": 8},
         {"scheme": "oph", "num_perm": 5000},
+        {"bands": 10_001},
+        {"rows_per_band": 1001},
+        {"num_perm": 100_001},
+        {"bands": 1001, "rows_per_band": 100},
         {"min_jaccard": 0.8},
     ],
 )
@@ -228,6 +270,12 @@ def test_wrong_options_are_refused(options):
 def test_too_few_permutations_are_named():
     with pytest.raises(ValidationError, match="num_perm is 100, but 24 bands of 5 rows need 120 permutations"):
         MinHash(num_perm=100)
+
+
+def test_the_longest_signature():
+    assert MinHash(bands=1000, rows_per_band=100).bind(Facts(1)).num_perm == 100_000
+    with pytest.raises(ValidationError, match="bands × rows_per_band is 100100, and more than 100000 permutations"):
+        MinHash(bands=1001, rows_per_band=100)
 
 
 def test_describes_what_it_does():

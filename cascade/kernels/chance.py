@@ -47,6 +47,7 @@ def shared_band(jaccard: float, bands: int, rows_per_band: int) -> float:
     return float(1.0 - (1.0 - jaccard**rows_per_band) ** bands)
 
 
+@lru_cache(maxsize=8192)
 def shared_band_and_estimate(jaccard: float, bands: int, rows_per_band: int, num_perm: int, matches: int) -> float:
     """Probability that two signatures agree on a whole band and on at least `matches` of all `num_perm` places.
 
