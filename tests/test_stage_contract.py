@@ -12,7 +12,7 @@ from cascade.registry import STAGES, installed, stage_class
 from cascade.stage import Facts, Predicate, Stage
 from cascade.text.buffer import TextBuffer
 from cascade.text.shingle import Word
-from cascade.view import CorpusView
+from cascade.view import CorpusView, DocumentBatch
 
 TEXTS = [
     "the quick brown fox jumps over the lazy dog",
@@ -143,8 +143,22 @@ def test_keys_are_shared_by_every_accepted_pair(name):
 
 @names
 def test_an_empty_corpus_is_no_problem(name):
-    _, predicate, columns, _ = bound(name, texts=[])
-    assert columns == {}
+    _, predicate, parts, view = bound(name, texts=[])
+    assert parts == {}, "no batch comes of no document"
+    none = np.empty(0, np.int64)
+    columns = predicate.columns(DocumentBatch(none, view.texts(none), view.shingler, view.seed))
+    full = bound(name)[2]
+    assert {column: (values.dtype, values.ndim) for column, values in columns.items()} == {
+        column: (values.dtype, values.ndim) for column, values in full.items()
+    }
+    assert all(len(values) == 0 for values in columns.values())
+    keys = predicate.keys(columns)
+    assert (keys is None) == (predicate.keys_per_document is None)
+    if keys is not None:
+        assert (keys.values.dtype, keys.values.size, len(keys.alive)) == (np.uint64, 0, 0)
+        assert keys.indptr is None or keys.indptr.tolist() == [0]
+    accepted = predicate.filter(Pairs.empty(), columns, view)
+    assert len(accepted.index) == len(accepted.score) == 0
     assert predicate.describe()
 
 
