@@ -57,23 +57,30 @@ class BucketCandidates:
     right: Rows = field(default_factory=lambda: np.empty(PAIRS_AT_ONCE, np.int64))
 
     def few_among(self, docs: Rows) -> bool:
+        """Whether the buckets of `docs` give at most PAIRS_AT_ONCE pairs; one in several buckets counts in each."""
+
         from cascade.kernels.blocking import pairs_among
 
         total = pairs_among(docs, self.indptr, self.bucket, self.counter, PAIRS_AT_ONCE)
         return bool(total <= PAIRS_AT_ONCE)
 
     def among(self, docs: Rows) -> Iterator[PairArrays]:
+        """Each of `docs` meets those before it in its buckets."""
+
         from cascade.kernels.blocking import pop
 
         yield from self._partners(docs, int(docs[0]) if len(docs) else 0, hang=True)
         pop(docs, self.indptr, self.bucket, self.head, self.following)
 
     def keep(self, docs: Rows) -> None:
+        """Hangs `docs` into their buckets."""
+
         from cascade.kernels.blocking import push
 
         push(docs, self.indptr, self.bucket, self.head, self.following)
 
     def with_kept(self, docs: Rows, low: int) -> Iterator[PairArrays]:
+        """Each of `docs` meets the kept ones in its buckets."""
         yield from self._partners(docs, low, hang=False)
 
     def _partners(self, docs: Rows, low: int, hang: bool) -> Iterator[PairArrays]:
@@ -87,6 +94,8 @@ class BucketCandidates:
                 yield self.left[:n].copy(), self.right[:n].copy()
 
     def across(self, roots: Callable[[], Rows], kept: npt.NDArray[np.bool_]) -> Iterator[PairArrays]:
+        """Bucket by bucket; a pair comes at the first that its documents share."""
+
         from cascade.kernels.blocking import across, members
 
         start, docs = members(self.indptr, self.bucket, self.buckets)
@@ -162,18 +171,23 @@ class ScanCandidates:
     kept: Rows = field(default_factory=lambda: np.empty(0, np.int64))
 
     def few_among(self, docs: Rows) -> bool:
+        """Whether all pairs of `docs` are at most PAIRS_AT_ONCE."""
         return len(docs) * (len(docs) - 1) // 2 <= PAIRS_AT_ONCE
 
     def among(self, docs: Rows) -> Iterator[PairArrays]:
+        """All pairs of `docs` that the scan does not refuse."""
         yield from self._scan(docs, docs)
 
     def keep(self, docs: Rows) -> None:
+        """Puts `docs` at the end of those that are kept."""
         self.kept = np.concatenate((self.kept, docs))
 
     def with_kept(self, docs: Rows, low: int) -> Iterator[PairArrays]:
+        """The pairs of `docs` with kept documents >= low that the scan does not refuse."""
         yield from self._scan(self.kept[np.searchsorted(self.kept, low) :], docs)
 
     def across(self, roots: Callable[[], Rows], kept: npt.NDArray[np.bool_]) -> Iterator[PairArrays]:
+        """All pairs are scanned; those of one root or of two kept documents are dropped."""
         rows = np.arange(self.documents, dtype=np.int64)
         for left, right in self._scan(rows, rows):
             root = roots()

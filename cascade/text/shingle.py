@@ -11,6 +11,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from functools import cache
 from itertools import groupby, pairwise
+from pathlib import Path
 from typing import Literal, Self
 
 import numpy as np
@@ -43,9 +44,11 @@ class TokenShingler(Shingler):
 
     @property
     def ngram(self) -> int:
+        """Tokens in a full shingle."""
         return self.n
 
     def shingle(self, texts: TextBuffer, seed: int) -> Shingles:
+        """Hashes of the n-grams of each text's `tokens`, in order."""
         return _of_tokens([self.tokens(texts[i]) for i in range(len(texts))], self.n, seed)
 
     def shingle_texts(self, text: str) -> list[tuple[str, ...]]:
@@ -59,9 +62,11 @@ class Whitespace(TokenShingler):
     by: Literal["whitespace"] = Field("whitespace", description="which shingler this is")
 
     def tokens(self, text: str) -> list[str]:
+        """What white space separates."""
         return text.split()
 
     def shingle(self, texts: TextBuffer, seed: int) -> Shingles:
+        """Hashes of the n-grams of each text, in order, found by the kernel."""
         return _by_rule(texts, "whitespace", self.n, seed)
 
 
@@ -75,9 +80,11 @@ class Word(TokenShingler):
     by: Literal["word"] = Field("word", description="which shingler this is")
 
     def tokens(self, text: str) -> list[str]:
+        """The words of a text, in order, each with its marks."""
         return word_tokens(text)
 
     def shingle(self, texts: TextBuffer, seed: int) -> Shingles:
+        """Hashes of the n-grams of each text, in order, found by the kernel."""
         return _by_rule(texts, "word", self.n, seed)
 
 
@@ -92,9 +99,12 @@ class Char(Shingler):
 
     @property
     def ngram(self) -> int:
+        """Code points in a full window."""
         return self.n
 
     def shingle(self, texts: TextBuffer, seed: int) -> Shingles:
+        """Hashes of the windows of each text, in order."""
+
         from cascade.kernels.shingle import char_shingles
 
         return _collect(len(texts), texts.size, lambda out, indptr: char_shingles(
@@ -120,9 +130,11 @@ class Cjk(Shingler):
 
     @property
     def ngram(self) -> int:
+        """Characters in a full shingle of a run."""
         return self.n
 
     def shingle(self, texts: TextBuffer, seed: int) -> Shingles:
+        """Hashes of the n-grams of each text, in order, found by the kernel."""
         return _by_rule(texts, "cjk", self.n, seed, self.word_n)
 
     def shingle_texts(self, text: str) -> list[tuple[str, ...]]:
@@ -143,7 +155,7 @@ class Jieba(TokenShingler):
     by: Literal["jieba"] = Field("jieba", description="which shingler this is")
     n: int = Field(3, ge=1, le=LONGEST, description="words in a shingle")
     segmenter: Literal["rjieba", "jieba"] = Field("rjieba", description="rjieba is fast; jieba for user_dict or hmm")
-    user_dict: str | None = Field(None, description="a file of more words for jieba, one a line")
+    user_dict: Path | None = Field(None, description="a file of more words for jieba, one a line")
     hmm: bool = Field(False, description="let jieba guess words that are in no dictionary")
 
     @model_validator(mode="after")
@@ -151,21 +163,25 @@ class Jieba(TokenShingler):
         if self.segmenter == "rjieba" and (self.hmm or self.user_dict is not None):
             option = "hmm: true" if self.hmm else "user_dict"
             raise ValueError(f"{option} needs jieba itself; set segmenter: jieba")
-        if self.user_dict is not None and (problem := segment.missing(self.user_dict)):
+        if self.user_dict is not None and (problem := segment.missing(str(self.user_dict))):
             raise ValueError(problem)
         return self
 
     def tokens(self, text: str) -> list[str]:
+        """The words of a text that hold a letter, digit or underscore, in order."""
         holds_token = token_character().search
         return [word for word in self._cut()(text) if holds_token(word)]
 
     def shingle(self, texts: TextBuffer, seed: int) -> Shingles:
+        """Hashes of the n-grams of those words of each text, in order."""
         cut = self._cut()
         # All words, for the kernel knows faster than Python which of them count.
         return _of_tokens([cut(texts[i]) for i in range(len(texts))], self.n, seed, classes("word"))
 
     def _cut(self) -> segment.Cut:
-        return segment.rjieba_cut() if self.segmenter == "rjieba" else segment.jieba_cut(self.user_dict, self.hmm)
+        if self.segmenter == "rjieba":
+            return segment.rjieba_cut()
+        return segment.jieba_cut(None if self.user_dict is None else str(self.user_dict), self.hmm)
 
 
 def windows(tokens: Sequence[str], n: int) -> list[tuple[str, ...]]:
