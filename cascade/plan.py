@@ -38,8 +38,11 @@ class Plan:
     stages: tuple[PlannedStage, ...]
     scan: bool
     """No stage offers keys: all pairs are tried."""
-    recall_at: float | None
-    """The Jaccard similarity at which recall is predicted: the confirm threshold."""
+
+    @property
+    def recall_at(self) -> float | None:
+        """The Jaccard similarity at which recall is predicted: the confirm threshold."""
+        return self.config.recall_at
 
     def predicted_recall(self, planned: PlannedStage) -> float | None:
         """Probability that this stage accepts a pair just at the confirm threshold, where that can be known."""
@@ -126,10 +129,7 @@ def make_plan(
     scan = first is None and bool(stages)
     if scan:
         _check_scan(documents, stages)
-    # Where nothing confirms a Jaccard threshold exactly, a stage may state at which similarity it is meant to work.
-    stated = [getattr(s, "at_jaccard", None) for s in config.stages]
-    recall_at = confirm if confirm is not None else max((t for t in stated if t is not None), default=None)
-    return Plan(config, documents, stages, scan, recall_at)
+    return Plan(config, documents, stages, scan)
 
 
 def _check_scan(documents: int, stages: tuple[PlannedStage, ...]) -> None:

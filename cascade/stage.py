@@ -7,14 +7,16 @@ nothing it could look at: no shingle, no character).
 
 from __future__ import annotations
 
+import os
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 import numpy.typing as npt
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from cascade.pairs import Accepted, Pairs
 from cascade.text.buffer import Shingles, TextBuffer
@@ -27,9 +29,18 @@ Columns = Mapping[str, npt.NDArray[Any]]
 
 
 class Options(BaseModel):
-    """Base of everything that YAML fills: frozen, unknown keys refused, numbers must be numbers."""
+    """Base of everything that YAML fills: frozen, unknown keys refused, numbers must be numbers.
+
+    An option of type Path is made absolute, so that it means the same file from any folder; in a config file, a
+    relative one counts from the folder of that file.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True, allow_inf_nan=False)
+
+    @field_validator("*")
+    @classmethod
+    def _absolute(cls, value: object) -> object:
+        return Path(os.path.abspath(value)) if isinstance(value, Path) else value
 
 
 class Shingler(Options):
@@ -169,6 +180,8 @@ class Stage(Options):
     shingle: Shingler | None = Field(None, description="a shingler for this stage alone (default: the config's)")
 
     uses_shingles: ClassVar[bool] = True
+    confirms: ClassVar[bool] = True
+    """False if the predicate is about a sketch: a config of such stages alone draws a warning."""
 
     def observe(self, batch: Batch) -> Summary | None:
         """Optional first pass over one of each text: what must be known of the whole corpus."""

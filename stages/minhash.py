@@ -39,6 +39,7 @@ class MinHash(Stage):
     + N²/2 · P(a pair of Jaccard 0.05 shares a band) · 200. So a larger corpus gets longer bands.
     """
 
+    confirms = False
     use: Literal["minhash"] = "minhash"
     bands: Annotated[int, Field(ge=1, le=10_000)] | Literal["auto"] = Field(
         24, description="bands, each giving a blocking key; or auto"

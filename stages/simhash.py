@@ -47,6 +47,7 @@ class SimHash(Stage):
     `auto` is the least distance for which that reaches `recall`. For `count` and `idf` no such model holds.
     """
 
+    confirms = False
     use: Literal["simhash"] = "simhash"
     max_hamming: Annotated[int, Field(ge=0, le=64)] | Literal["auto"] = Field(
         20, description="bits that may differ, 0 to 64; or auto"

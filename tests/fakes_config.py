@@ -1,7 +1,10 @@
 """Stages and shinglers of an imaginary third party, for the tests of the config. They judge nothing."""
 
+from typing import Literal
+
 from pydantic import Field, model_validator
 
+from cascade.errors import StageError
 from cascade.pairs import Accepted
 from cascade.stage import Options, Predicate, Shingler, Stage
 from cascade.text.buffer import Shingles
@@ -42,6 +45,26 @@ class Colour(Stage):
         return self
 
     def bind(self, facts):
+        return Silent()
+
+
+class Guess(Colour):
+    """Judges by a sketch."""
+
+    confirms = False
+
+
+class Choosy(Stage):
+    """Settles its auto for one number of documents only."""
+
+    size: int | Literal["auto"] = 1
+    wanted: int | None = None
+
+    def bind(self, facts):
+        if self.wanted is None:
+            raise ZeroDivisionError("nothing wanted")
+        if facts.documents != self.wanted:
+            raise StageError(f"{self.name}: {facts.documents} documents are not {self.wanted}")
         return Silent()
 
 

@@ -2,8 +2,10 @@
 
 import pytest
 
-from cascade.config import load_config, preset_names, warnings
+from cascade.config import Config, load_config, preset_names, warnings
 from cascade.config.advice import percent, recall_by_stage
+from cascade.plan import make_plan
+from cascade.registry import STAGES, installed, stage_class
 
 UNCONFIRMED = (
     "no stage confirms: pairs are removed on the word of a sketch; "
@@ -69,10 +71,30 @@ def test_recall_that_cannot_be_predicted(confirming):
     assert line.startswith("predicted recall at Jaccard 0.5 is 53.3 % (minhash 53.3 %): ")
 
 
-def test_an_auto_that_nothing_settles_is_the_plans_affair():
-    config = load_config({"stages": [{"use": "minhash", "bands": "auto"}, "edit_distance"]})
+def test_an_auto_that_nothing_settles_has_no_recall():
+    stages = stage_class("minhash")(bands="auto"), stage_class("edit_distance")()
+    config = Config(stages=stages)  # load_config would refuse it
     assert recall_by_stage(config, 100, 0.8) == {"minhash": None, "edit_distance": None}
     assert warnings(config)[0].startswith("recall is not predictable")
+
+
+def test_recall_is_predicted_where_the_plan_predicts_it():
+    at = {"use": "minhash", "at_jaccard": 0.5}
+    for stages, expected in (
+        ([at, "jaccard", {"use": "jaccard", "name": "low", "min_jaccard": 0.3}], 0.8),
+        ([at, {"use": "simhash", "at_jaccard": 0.6}, "edit_distance"], 0.6),
+        (["minhash", "edit_distance"], None),
+    ):
+        config = load_config({"stages": stages})
+        assert config.recall_at == make_plan(config, 1000).recall_at == expected
+
+
+def test_a_third_partys_sketch_can_say_that_it_is_one():
+    assert of("minhash", "fakes_config:Colour") != [UNCONFIRMED]
+    assert of("minhash", "fakes_config:Guess") == [UNCONFIRMED]
+    assert {name: stage_class(name).confirms for name in installed(STAGES)} == {
+        "containment": True, "edit_distance": True, "jaccard": True, "minhash": False, "simhash": False,
+    }  # fmt: skip
 
 
 def test_percent_rounds_to_three_digits_and_never_up_to_all():
@@ -88,6 +110,10 @@ def test_presets_are_warned_of_only_where_their_recipe_is_so(name):
     if name in recipes:
         assert found == [UNCONFIRMED]
     elif name == "simhash_first":
-        assert len(found) == 2
+        assert found == [
+            "simhash: max_hamming 3 keeps only 0.853 % of pairs with Jaccard 0.8",
+            "predicted recall at Jaccard 0.8 is 0.853 % (simhash 0.853 %, jaccard 100 %): "
+            "a greater max_hamming would find more",
+        ]
     else:
         assert found == []

@@ -14,14 +14,12 @@ LEAST_RECALL = 0.9
 """A predicted recall under this is warned of."""
 LEAST_FILTER_RECALL = 0.99
 """So is a SimHash stage that alone loses more than this leaves."""
-SKETCHES = ("simhash", "minhash")
-"""Stages that judge by a sketch: a plan of these alone removes pairs that nothing has confirmed."""
 
 
 def warnings(config: Config, documents: int | None = None) -> list[str]:
     """One line for each thing that is probably not meant; `documents` is the corpus size, if known."""
     found = [text for stage in config.stages for text in _unused_permutations(stage)]
-    if config.stages and all(stage.use in SKETCHES for stage in config.stages):
+    if config.stages and not any(stage.confirms for stage in config.stages):
         found.append(
             "no stage confirms: pairs are removed on the word of a sketch; "
             "end with jaccard, containment or edit_distance to check them"
@@ -46,15 +44,14 @@ def recall_by_stage(config: Config, documents: int, jaccard: float) -> dict[str,
 
 
 def _recall(config: Config, documents: int) -> list[str]:
-    sketches = [stage for stage in config.stages if stage.use in SKETCHES]
-    stated = [at for at in (getattr(stage, "at_jaccard", None) for stage in config.stages) if at is not None]
-    jaccard = config.confirm_jaccard if config.confirm_jaccard is not None else max(stated, default=None)
+    jaccard = config.recall_at
     if jaccard is None:
-        confirming = [stage.name for stage in config.stages if stage.use not in SKETCHES]
-        if sketches and confirming:
+        confirming = [stage.name for stage in config.stages if stage.confirms]
+        stating = [stage.name for stage in config.stages if hasattr(stage, "at_jaccard")]
+        if stating and confirming:
             return [
                 f"recall is not predictable: {', '.join(confirming)} does not test Jaccard; "
-                f"state at_jaccard on {sketches[-1].name}, the least Jaccard that such a pair may have"
+                f"state at_jaccard on {stating[-1]}, the least Jaccard that such a pair may have"
             ]
         return []
     recall = recall_by_stage(config, documents, jaccard)

@@ -107,6 +107,17 @@ class Config(Options):
         thresholds = [stage.confirm_jaccard for stage in self.stages]
         return max((t for t in thresholds if t is not None), default=None)
 
+    @property
+    def recall_at(self) -> float | None:
+        """The Jaccard similarity at which recall is predicted: `confirm_jaccard`, else the greatest `at_jaccard`.
+
+        Where nothing tests a Jaccard threshold exactly, a stage may so state at which similarity it is meant to work.
+        """
+        if self.confirm_jaccard is not None:
+            return self.confirm_jaccard
+        stated = [getattr(stage, "at_jaccard", None) for stage in self.stages]
+        return max((at for at in stated if at is not None), default=None)
+
     def filled(self) -> str:
         """YAML text of every option. It loads to an equal config, and running that gives the same result."""
         from cascade.config.fill import filled
