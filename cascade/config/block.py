@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from difflib import get_close_matches
 from math import isfinite
+from pathlib import Path
 from typing import Annotated, Any, TypeVar, get_args
 
 from pydantic import TypeAdapter, ValidationError
@@ -49,7 +51,7 @@ def read_block(
             else:
                 values[key] = made_nested
         else:
-            values[key] = plain(item)
+            values[key] = _located(cls, key, item)
             # Told here, since pydantic takes such a value where it can, or stops at the first check that fails.
             for indices, part in _coerced(item, _taken(cls, key, values[key])):
                 failed.add(key)
@@ -82,6 +84,14 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
 
 def _join(path: str, key: str) -> str:
     return f"{path}.{key}" if path else key
+
+
+def _located(cls: type[Options], key: str, node: Node) -> object:
+    """The plain value of an option; a path counts from the folder where it was written."""
+    annotation = cls.model_fields[key].annotation
+    if isinstance(node.value, str) and Path in (annotation, *get_args(annotation)):
+        return os.path.join(node.place.folder, node.value)
+    return plain(node)
 
 
 def _nested_options(annotation: Any) -> type[Options] | None:

@@ -28,6 +28,8 @@ class Place:
 
     where: str = ""
     order: tuple[int, ...] = ()
+    folder: str = ""
+    """From where a relative path counts: the folder of the file; elsewhere the working folder."""
 
 
 @dataclass(frozen=True)
@@ -169,7 +171,9 @@ class _Builder:
     values: int = 0
 
     def place(self, mark: yaml.Mark) -> Place:
-        return self.fixed or Place(f"{self.name}:{mark.line + 1}", (0, mark.line, mark.column))
+        return self.fixed or Place(
+            f"{self.name}:{mark.line + 1}", (0, mark.line, mark.column), os.path.dirname(self.name)
+        )
 
     def build(self, node: yaml.Node, mark: yaml.Mark, path: str, depth: int) -> Node:
         """The tree of `node`; `mark` is where it starts, or where its key does."""
