@@ -144,11 +144,38 @@ def test_check_of_a_plan_for_small_corpora_only(work):
     assert "warning: with 1,000,000 documents: no stage offers blocking keys" in out
 
 
-def test_check_of_an_auto_that_nothing_settles(work):
-    Path("c.yaml").write_text("stages: [{use: minhash, bands: auto}, edit_distance]\n")
-    code, out, err = cascade("check", "c.yaml")
+@pytest.mark.parametrize("command", ["check", "plan", "run"])
+def test_an_auto_that_nothing_settles_is_told_before_anything_is_read(work, command):
+    Path("c.yaml").write_text("stages:\n  - {use: minhash, bands: auto}\n  - edit_distance\n")
+    more = ["no-such-file.jsonl", "-o", "out"] if command == "run" else []
+    code, out, err = cascade(command, "c.yaml", *more)
     assert (code, out) == (2, "")
-    assert err.startswith("c.yaml: minhash: auto needs")
+    assert err == (
+        "c.yaml:2: stages[0].bands: auto needs the Jaccard similarity at which recall counts, and no stage confirms "
+        "one; state at_jaccard, or give numbers for bands and rows_per_band\n"
+    )
+
+
+@pytest.mark.parametrize("command", ["plan", "run"])
+def test_too_many_documents_for_a_plan_is_a_failure_of_the_run(work, command, monkeypatch):
+    monkeypatch.setattr("cascade.plan.SCAN_LIMIT", 2)
+    Path("c.yaml").write_text("stages: [edit_distance]\n")
+    more = ["-o", "out"] if command == "run" else []
+    code, _, err = cascade(command, "c.yaml", "a.jsonl", *more, "--set", "exact=false")
+    assert code == 1
+    assert "error: no stage offers blocking keys" in err
+
+
+def test_numbers_out_of_all_bounds_are_no_crash(work):
+    Path("c.yaml").write_text("stages: [minhash, jaccard]\n")
+    for option, value, bounds in (("bands", 10**22, "1..10000 (or auto)"), ("num_perm", 100_001, "1..100000")):
+        change = f"stages.minhash.{option}={value}"
+        said = f"--set {change}: stages[0].{option}: {value} is not in {bounds}\n"
+        assert cascade("check", "c.yaml", "--set", change) == (2, "", said)
+    for block in ("rows_per_band: auto, at_jaccard: 1e-6", "at_jaccard: 5e-324, recall: 0.9999999999999999"):
+        Path("c.yaml").write_text(f"stages: [{{use: minhash, bands: auto, {block}}}]\n")
+        code, _, err = cascade("check", "c.yaml")
+        assert (code, err.startswith("c.yaml:1: stages[0].bands: no choice of bands")) == (2, True)
 
 
 def test_plan(work):

@@ -57,7 +57,7 @@ stages = st.lists(
     st.one_of(
         st.builds(jaccard, min_jaccard=numbers),
         st.builds(edit, min_similarity=numbers),
-        st.builds(simhash, max_hamming=st.integers(0, 64) | st.just("auto")),
+        st.builds(simhash, max_hamming=st.integers(0, 64) | st.just("auto"), at_jaccard=st.just(0.7)),
         st.builds(minhash, bands=st.integers(1, 99), rows_per_band=st.integers(1, 20), at_jaccard=st.none()),
     ),
     min_size=1,

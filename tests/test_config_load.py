@@ -188,6 +188,33 @@ def test_whole_numbers(option, line, refused):
     assert refused(f"stages: [{{use: minhash, {option}}}]") == [f":1: stages[0].bands: {line}"]
 
 
+@pytest.mark.parametrize(
+    ("block", "option"),
+    [
+        ("use: minhash\n    bands: auto", "bands: auto needs"),
+        ("use: minhash\n    rows_per_band: auto", "rows_per_band: auto needs"),
+        ("use: minhash\n    rows_per_band: auto\n    name: m", "rows_per_band: auto needs"),
+        ("use: simhash\n    max_hamming: auto", "max_hamming: auto needs"),
+        ("use: simhash\n    max_hamming: auto\n    at_jaccard: 0.5\n    weights: idf", "max_hamming: auto has a model"),
+        ("use: minhash\n    bands: auto\n    at_jaccard: 0.5\n    num_perm: 8", "bands: no choice of bands"),
+    ],
+)
+def test_an_auto_that_nothing_settles_is_a_fault_of_its_line(block, option, refused):
+    first, second = refused(f"stages:\n  - {block}\n  - edit_distance\nsede: 1\n")
+    assert first.startswith(f":3: stages[0].{option} ")
+    assert second.endswith(": sede: unknown option; did you mean seed?")
+
+
+def test_an_auto_is_a_fault_only_if_no_number_of_documents_settles_it():
+    for wanted in (1_000, 1_000_000):
+        assert load_config({"stages": [{"use": f"{HERE}:Choosy", "size": "auto", "wanted": wanted}]})
+    with pytest.raises(ConfigError) as caught:
+        load_config({"stages": [{"use": f"{HERE}:Choosy", "size": "auto", "wanted": 3}]})
+    assert caught.value.problems == ("stages[0].size: 1000000 documents are not 3",)
+    assert load_config({"stages": [{"use": f"{HERE}:Choosy", "size": 5, "wanted": 3}]}), "no auto, so not tried"
+    assert load_config({"stages": [{"use": f"{HERE}:Choosy", "size": "auto"}]}), "other errors are for the run"
+
+
 def test_whole_floats_are_whole_numbers():
     assert load_config({"stages": [{"use": "minhash", "bands": np.int64(7)}], "seed": np.uint8(3)}).seed == 3
 
@@ -282,6 +309,50 @@ def test_keep_policies():
     assert isinstance(preferred.keep, KeepPreferred)
     assert (preferred.keep_field, preferred.keep.prefer.order) == ("source", ("wiki", 1, 1.5, True))
     assert [type(v) for v in preferred.keep.prefer.order] == [str, int, float, bool]
+
+
+@pytest.fixture
+def dictionary(tmp_path):
+    """A folder with a dictionary and a config that names it."""
+    folder = tmp_path / "project"
+    folder.mkdir()
+    (folder / "words.txt").write_text("词\n", "utf-8")
+    (folder / "c.yaml").write_text(
+        "shingle: {by: jieba, segmenter: jieba, user_dict: words.txt}\nstages: [jaccard]\n", "utf-8"
+    )
+    return folder
+
+
+def test_a_path_counts_from_the_folder_of_the_config(dictionary, tmp_path, monkeypatch):
+    expected = dictionary / "words.txt"
+    for folder, source in ((tmp_path, "project/c.yaml"), (dictionary, "c.yaml"), (Path("/"), dictionary / "c.yaml")):
+        monkeypatch.chdir(folder)
+        assert load_config(source).shingle.user_dict == expected
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "config.yaml").write_text(load_config("project/c.yaml").filled(), "utf-8")
+    monkeypatch.chdir("/")
+    assert load_config(tmp_path / "out" / "config.yaml") == load_config(dictionary / "c.yaml")
+
+
+def test_elsewhere_a_path_counts_from_the_working_folder(dictionary, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "more.txt").write_text("词\n", "utf-8")
+    assert load_config("project/c.yaml", ["shingle.user_dict=more.txt"]).shingle.user_dict == tmp_path / "more.txt"
+    shingle = {"by": "jieba", "segmenter": "jieba", "user_dict": Path("more.txt")}
+    config = load_config({"shingle": shingle, "stages": ["jaccard"]})
+    made = Config(shingle=shingler_class("jieba")(segmenter="jieba", user_dict="more.txt"), stages=config.stages)
+    monkeypatch.chdir("/")
+    assert config.shingle.user_dict == made.shingle.user_dict == tmp_path / "more.txt"
+    assert f"user_dict: {tmp_path / 'more.txt'}\n" in made.filled()
+
+
+def test_a_dictionary_that_is_not_there_is_named_with_its_folder(refused, tmp_path):
+    text = "shingle:\n  by: jieba\n  segmenter: jieba\n  user_dict: {}\nstages: []\n"
+    said = "is not a file; give the path of a dictionary with a word a line"
+    assert refused(text.format("words.txt")) == [f":1: shingle: user_dict: '{tmp_path / 'words.txt'}' {said}"]
+    assert refused(text.format("/no/words.txt")) == [f":1: shingle: user_dict: '/no/words.txt' {said}"]
+    assert refused(text.format("3")) == [":4: shingle.user_dict: expected text, found 3"]
 
 
 def test_an_empty_block_is_its_defaults(tmp_path):

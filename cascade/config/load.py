@@ -10,6 +10,7 @@ from cascade.config.block import did_you_mean, read_block
 from cascade.config.expect import shown
 from cascade.config.model import Config, Input, Resolve, name_faults, with_name
 from cascade.config.presets import preset_bytes, preset_names
+from cascade.config.settle import unsettled
 from cascade.config.tree import Node, Problems, read_bytes, read_mapping
 from cascade.errors import ConfigError
 from cascade.registry import shingler_class, stage_class
@@ -80,6 +81,7 @@ def _read_config(tree: Node, problems: Problems) -> Config | None:
         given["shingle"] = _read_shingler(entries["shingle"], "shingle", problems, "word")
     if "stages" in entries:
         given["stages"] = _read_stages(entries["stages"], problems)
+        _check_autos(given["stages"], entries["stages"], problems)
     else:
         problems.add(tree.place, "stages", "missing; give a list of stages ([] removes exact copies only)")
         given["stages"] = ()
@@ -108,6 +110,16 @@ def _read_stages(node: Node, problems: Problems) -> tuple[Stage, ...] | None:
         named = item.value.get("name", item) if isinstance(item.value, dict) else item
         problems.add(named.place, f"stages[{positions[i]}].name", message)
     return stages if len(stages) == len(read) and not name_faults(stages) else None
+
+
+def _check_autos(stages: object, node: Node, problems: Problems) -> None:
+    """Notes every `auto` that nothing settles; what settles one may stand in any stage, so all must be sound."""
+    if not stages:
+        return
+    for i, option, reason in unsettled(Config(stages=stages)):
+        item: Node = node.value[i]
+        found = item.value.get(option, item) if isinstance(item.value, dict) else item
+        problems.add(found.place, f"stages[{i}].{option}", reason)
 
 
 def _read_stage(node: Node, path: str, problems: Problems) -> Stage | None:
