@@ -4,6 +4,7 @@ import pytest
 
 from cascade.config import load_config
 from cascade.errors import ConfigError
+from cascade.registry import shingler_class
 
 BASE = {"shingle": {"by": "word", "n": 5}, "stages": ["minhash", {"use": "jaccard", "name": "final"}]}
 
@@ -45,6 +46,11 @@ def test_the_source_is_left_as_it_was():
     assert load_config(BASE) == before
     assert load_config(before, ["seed=7"]).seed == 7
     assert before.seed == 0
+
+
+def test_another_shingler_keeps_n_or_takes_its_defaults():
+    assert load_config(BASE, ["shingle.by=cjk"]).shingle == shingler_class("cjk")(n=5)
+    assert load_config(BASE, ["shingle=cjk"]).shingle == shingler_class("cjk")(n=2)
 
 
 @pytest.mark.parametrize("word", ["off", "false", "no"])
