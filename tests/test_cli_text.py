@@ -1,6 +1,7 @@
 """Summary, listing and progress: the text itself."""
 
 import io
+import re
 from importlib.metadata import EntryPoint
 from pathlib import Path
 
@@ -140,8 +141,29 @@ def test_bars_on_a_terminal(monkeypatch):
         assert isinstance(progress, Bars)
         drive(progress)
     text = terminal.getvalue()
-    for word in ("reading", "computing sketches", "comparing pairs", "1,500", "documents/s", "pairs/s"):
+    for word in ("reading", "computing sketches", "comparing pairs", "1,500 documents", "0 pairs", "/s"):
         assert word in text
+
+
+@pytest.mark.parametrize("number", [0, 7, 30_000, 12_345_678])
+def test_a_bar_is_one_line_of_a_common_terminal(monkeypatch, number):
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "80")
+    terminal = Terminal()
+    steps = ["read", "observe", "columns", "pairs"]
+    with progress_for(terminal) as progress:
+        for step in steps:
+            progress.start(step, None)
+            progress.advance(step, number)
+            progress.finish(step)
+    lines = [re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", line) for line in re.split(r"[\r\n]", terminal.getvalue())]
+    lines = [line for line in lines if line.strip()]
+    assert len(lines) >= len(steps)
+    for line in lines:
+        assert len(line) <= 80
+        assert [word for step, word in shown.WORDS.items() if step in steps and f" {word} " in line], line
+        assert f" {number:,} " in line or " 0 " in line
+        assert "…" not in line
 
 
 @pytest.mark.parametrize(("stream", "term", "quiet", "kind"), [

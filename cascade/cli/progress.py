@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from time import monotonic
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Literal, TextIO
 
 from cascade.cli.outcome import say
 from cascade.progress import Progress, Silent
@@ -110,20 +110,23 @@ def _bars(stream: TextIO) -> RichProgress:
     from rich.console import Console
     from rich.progress import BarColumn, ProgressColumn, SpinnerColumn, Task, TextColumn, TimeRemainingColumn
     from rich.progress import Progress as RichProgress
+    from rich.table import Column
     from rich.text import Text
 
     class Speed(ProgressColumn):
         def render(self, task: Task) -> Text:
             seconds = task.finished_time or task.elapsed
-            speed = f"{task.fields['done'] / seconds:,.0f}" if seconds else ""
-            return Text(f"{speed:>11} {task.fields['unit']}/s" if speed else "")
+            return Text(f"{task.fields['done'] / seconds:,.0f}/s" if seconds else "")
+
+    def whole(justify: Literal["left", "right"]) -> Column:
+        return Column(no_wrap=True, justify=justify)  # on a narrow terminal the bar alone gives way
 
     return RichProgress(
-        SpinnerColumn(),
-        TextColumn("{task.description:<24}"),
+        SpinnerColumn(table_column=whole("left")),
+        TextColumn("{task.description}", table_column=whole("left")),
         BarColumn(),
-        TextColumn("{task.fields[done]:>12,}"),
-        Speed(),
-        TimeRemainingColumn(elapsed_when_finished=True),
+        TextColumn("{task.fields[done]:,} {task.fields[unit]}", justify="right", table_column=whole("right")),
+        Speed(table_column=whole("right")),
+        TimeRemainingColumn(elapsed_when_finished=True, table_column=whole("right")),
         console=Console(file=stream),
     )
