@@ -32,6 +32,9 @@ def test_low_recall_at_the_threshold():
         ": more bands or fewer rows_per_band or a greater max_hamming would find more"
     )
     assert of({"use": "simhash", "max_hamming": 12}, "jaccard")[1].endswith(": a greater max_hamming would find more")
+    assert of({"use": "minhash", "min_estimate": 0.8}, "jaccard")[0].endswith(
+        ": more bands or fewer rows_per_band or a lower min_estimate would find more"
+    )
 
 
 def test_the_greatest_threshold_counts():

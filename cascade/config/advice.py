@@ -68,8 +68,9 @@ def _recall(config: Config, documents: int) -> list[str]:
             for option, remedy in (
                 ("bands", "more bands or fewer rows_per_band"),
                 ("max_hamming", "a greater max_hamming"),
+                ("min_estimate", "a lower min_estimate"),
             )
-            if any(hasattr(stage, option) for stage in config.stages)
+            if any(getattr(stage, option, None) is not None for stage in config.stages)
         ]
         found.append(
             f"predicted recall at Jaccard {jaccard:g} is {percent(total)} ({shares})"
