@@ -74,8 +74,9 @@ def _ours(name: str, does: str, config: str, *options: str) -> Program:
     def answer(task: Task, output: str) -> Answer:
         out = task.work / "out"
         removed = [orjson.loads(line)["id"] for line in (out / "removed.jsonl").read_bytes().splitlines()]
+        report = orjson.loads((out / "report.json").read_bytes())
         facts = {
-            "report": orjson.loads((out / "report.json").read_bytes()),
+            "report": {k: v for k, v in report.items() if k != "inputs"},  # paths of one machine
             "config": (out / "config.yaml").read_text(),
         }
         return Answer(removed, facts)
