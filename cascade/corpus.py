@@ -17,10 +17,13 @@ from cascade.text.buffer import PAD, TextBuffer
 
 
 class TextStore:
-    """Texts appended one batch after the other to a single buffer that grows in place."""
+    """Texts appended one batch after the other to a single buffer that grows in place.
 
-    def __init__(self) -> None:
-        self._data = np.empty(1 << 16, np.uint8)
+    `expected` is how many bytes are likely to come: room that stays untouched costs no memory, and growing costs time.
+    """
+
+    def __init__(self, expected: int = 0) -> None:
+        self._data = np.empty(max(expected, 1 << 16), np.uint8)
         self._ends: list[Rows] = [np.zeros(1, np.int64)]
         self._size = 0
 
@@ -79,10 +82,10 @@ class Corpus:
 
 
 class CorpusBuilder:
-    """Takes arrivals in input order; `finish` gives the corpus."""
+    """Takes arrivals in input order; `finish` gives the corpus. `expected`: bytes of text that are likely to come."""
 
-    def __init__(self) -> None:
-        self._texts = TextStore()
+    def __init__(self, expected: int = 0) -> None:
+        self._texts = TextStore(expected)
         self._ids = TextStore()
         self._arrays: dict[str, list[npt.NDArray[np.int64]]] = {
             name: [] for name in ("source", "line", "start", "stop", "characters")

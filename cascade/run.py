@@ -93,7 +93,7 @@ def read_corpus(
     progress = progress or Silent()
     field = config.resolve.keep_field
     wanted = InputFields(config.input.text, config.input.id, (field,) if field else (), strict)
-    builder = CorpusBuilder()
+    builder = CorpusBuilder(sum(s.size for s in sources if s.format == "jsonl" and not s.compression))
     rejected: list[Rejected] = []
     total = 0
     progress.start("read", None)
