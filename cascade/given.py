@@ -16,6 +16,7 @@ from cascade.config.model import Config
 from cascade.corpus import Arrival, Corpus, CorpusBuilder, digests
 from cascade.errors import InputError
 from cascade.io.documents import Rejected, Source
+from cascade.io.row import find
 from cascade.pairs import Rows
 from cascade.parallel import ordered_map
 from cascade.progress import Progress
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 ROWS_AT_ONCE = 8192
+_MISSING = object()
 MOST_NAMES, LONGEST_NAME = 1000, 1000
 """Longer lists, and longer texts, are hardly names of files."""
 
@@ -162,13 +164,12 @@ def _list_rows(rows: Sequence[Any], config: Config) -> Iterator[Row]:
     fields = _wanted(config)
     for number, row in enumerate(rows):
         if isinstance(row, Mapping):
-            if config.input.text not in row:
-                missing = InputError(
+            text = find(row, config.input.text, _MISSING)
+            if text is _MISSING:
+                text = InputError(
                     f"row {number} has no field {config.input.text!r}; it has: {', '.join(map(str, row))}"
                 )
-                yield missing, number, [None] * len(fields)
-            else:
-                yield row[config.input.text], row.get(config.input.id, number), [row.get(f) for f in fields]
+            yield text, find(row, config.input.id, number), [find(row, f) for f in fields]
         else:
             yield row, number, [None] * len(fields)
 

@@ -155,3 +155,11 @@ def test_a_stage_named_like_a_column_has_its_score_beside_it():
     table = dedupe(["a b c", "a b c d"], {"shingle": {"n": 1}, "stages": [stage]}).to_table()
     assert table["id"].to_pylist() == ["0", "1"]
     assert table["id_score"].to_pylist() == [None, 0.75]
+
+
+def test_dotted_paths_lead_into_mappings():
+    rows = [{"meta": {"text": "a", "id": 7}}, {"meta": {"text": "a", "id": 8}}, {"meta": "a"}, {"meta.text": "b"}]
+    result = dedupe(rows, {**EXACT, "input": {"text": "meta.text", "id": "meta.id"}})
+    assert result.kept == [rows[0], rows[3]]
+    assert [(d.id, d.kept_id) for d in result.removed] == [(8, 7)]
+    assert [r.error for r in result.rejected] == ["row 2 has no field 'meta.text'; it has: meta"]

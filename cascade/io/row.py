@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import orjson
@@ -83,7 +84,7 @@ class RowReader:
 _MISSING = object()
 
 
-def find(row: dict[str, object], name: str, missing: object = None) -> object:
+def find(row: Mapping[str, object], name: str, missing: object = None) -> object:
     """The value at `name`, a key or else a dotted path into objects; `missing` if there is none."""
     if name in row:
         return row[name]
@@ -91,7 +92,7 @@ def find(row: dict[str, object], name: str, missing: object = None) -> object:
         return missing
     value: object = row
     for key in name.split("."):
-        if not isinstance(value, dict) or key not in value:
+        if not isinstance(value, Mapping) or key not in value:
             return missing
         value = value[key]
     return value
