@@ -15,7 +15,7 @@ from cascade.kernels.hashing import mix64
 
 
 @kernel
-def group(keys, present, out, first):  # type: ignore[no-untyped-def]
+def group(keys, present, out, first):
     """Writes to out[i] the bucket of keys[i]: first, first + 1, … in order of appearance; -1 where a key is alone.
 
     `keys` uint64, `present` bool masks what takes part, `out` int64. Returns the number after the last bucket. Open
@@ -50,7 +50,7 @@ def group(keys, present, out, first):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def to_entries(tables):  # type: ignore[no-untyped-def]
+def to_entries(tables):
     """CSR (indptr, bucket) of an int64[tables, documents] array of buckets, without the -1; ascending per document."""
     width, n = tables.shape
     indptr = np.zeros(n + 1, np.int64)
@@ -70,7 +70,7 @@ def to_entries(tables):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def push(docs, indptr, bucket, head, following):  # type: ignore[no-untyped-def]
+def push(docs, indptr, bucket, head, following):
     """Hangs `docs` (ascending, all behind those that hang already) into the lists of their buckets."""
     for d in docs:
         for e in range(indptr[d], indptr[d + 1]):
@@ -79,7 +79,7 @@ def push(docs, indptr, bucket, head, following):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def pop(docs, indptr, bucket, head, following):  # type: ignore[no-untyped-def]
+def pop(docs, indptr, bucket, head, following):
     """Takes `docs`, the last that were pushed, out of the lists again."""
     for i in range(docs.shape[0] - 1, -1, -1):
         d = docs[i]
@@ -88,7 +88,7 @@ def pop(docs, indptr, bucket, head, following):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def pairs_among(docs, indptr, bucket, counter, limit):  # type: ignore[no-untyped-def]
+def pairs_among(docs, indptr, bucket, counter, limit):
     """Upper bound of the candidate pairs among `docs`, counted no further than `limit`.
 
     `counter` int64, one place a bucket, is zero before and after.
@@ -109,7 +109,7 @@ def pairs_among(docs, indptr, bucket, counter, limit):  # type: ignore[no-untype
 
 
 @kernel
-def partners(docs, low, hang, indptr, bucket, owner, head, following, stamp, state, left, right):  # type: ignore[no-untyped-def]
+def partners(docs, low, hang, indptr, bucket, owner, head, following, stamp, state, left, right):
     """Candidate pairs of `docs` with the documents >= low that hang in their buckets, each pair once.
 
     With `hang` each document is pushed after its own turn, so that the pairs among `docs` come as well. `owner` gives
@@ -153,7 +153,7 @@ def partners(docs, low, hang, indptr, bucket, owner, head, following, stamp, sta
 
 
 @kernel
-def first_shared(a, b, indptr, bucket):  # type: ignore[no-untyped-def]
+def first_shared(a, b, indptr, bucket):
     """The lowest bucket that documents a and b share, or -1."""
     i, j = indptr[a], indptr[b]
     while i < indptr[a + 1] and j < indptr[b + 1]:
@@ -167,7 +167,7 @@ def first_shared(a, b, indptr, bucket):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def members(indptr, bucket, buckets):  # type: ignore[no-untyped-def]
+def members(indptr, bucket, buckets):
     """CSR from bucket to its documents, ascending: the transposed entries."""
     n = indptr.shape[0] - 1
     start = np.zeros(buckets + 1, np.int64)
@@ -185,7 +185,7 @@ def members(indptr, bucket, buckets):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def across(start, docs, indptr, bucket, root, kept, state, left, right):  # type: ignore[no-untyped-def]
+def across(start, docs, indptr, bucket, root, kept, state, left, right):
     """Candidate pairs of documents with different `root` that are not both `kept`, each once.
 
     `start`, `docs` are from `members`. A pair is written at the lowest bucket that its documents share. A removed
@@ -239,7 +239,7 @@ def across(start, docs, indptr, bucket, root, kept, state, left, right):  # type
 
 
 @kernel
-def _meet(others, i, roots, inside, b, indptr, bucket, written, left, right):  # type: ignore[no-untyped-def]
+def _meet(others, i, roots, inside, b, indptr, bucket, written, left, right):
     """Writes the pairs of member i with those of `others` (ascending) behind it that have another root."""
     low, high = 0, others.shape[0]
     while low < high:

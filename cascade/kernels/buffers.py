@@ -9,7 +9,7 @@ from cascade.kernels.hashing import hash_bytes, multiplier, start_value
 
 
 @kernel
-def gather(data, start, stop, out, indptr):  # type: ignore[no-untyped-def]
+def gather(data, start, stop, out, indptr):
     """Copies data[start[i]:stop[i]] to out[indptr[i]:indptr[i + 1]] for every i."""
     for i in range(start.shape[0]):
         to = indptr[i]
@@ -19,7 +19,7 @@ def gather(data, start, stop, out, indptr):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def hash_texts(data, offsets, seed):  # type: ignore[no-untyped-def]
+def hash_texts(data, offsets, seed):
     """64-bit hash of data[offsets[i]:offsets[i + 1]] for every i, as uint64; `seed` is a uint64."""
     first, odd = start_value(seed), multiplier(seed)
     out = np.empty(offsets.shape[0] - 1, np.uint64)

@@ -10,7 +10,7 @@ from pathlib import Path
 from numba import config, njit
 
 
-def kernel(function):  # type: ignore[no-untyped-def]
+def kernel(function):
     """Compiles an array function that runs without the GIL, and lets numba keep the machine code for later runs.
 
     numba keeps it in NUMBA_CACHE_DIR, else beside the source, else in the user's cache. Where it can write to none of

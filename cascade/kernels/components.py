@@ -8,7 +8,7 @@ from cascade.kernels.compile import kernel
 
 
 @kernel
-def unite(parent, left, right):  # type: ignore[no-untyped-def]
+def unite(parent, left, right):
     """Joins left[i] and right[i] for every i in the forest `parent` (int64); the smaller root stays root.
 
     Tarjan and van Leeuwen 1984, path halving. So a root is the first document of its component in keep order.
@@ -28,7 +28,7 @@ def unite(parent, left, right):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def roots(parent):  # type: ignore[no-untyped-def]
+def roots(parent):
     """The root of every document; parents are never behind their children, so one pass suffices."""
     out = np.empty_like(parent)
     for d in range(parent.shape[0]):
@@ -37,7 +37,7 @@ def roots(parent):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def spanning_forest(documents, left, right):  # type: ignore[no-untyped-def]
+def spanning_forest(documents, left, right):
     """For each document the pair that joins it to its component's first document, breadth first; -1 for that one.
 
     Neighbours are visited in ascending order, so the forest depends on the pairs alone, not on their order.
@@ -83,7 +83,7 @@ def spanning_forest(documents, left, right):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def greedy(left, right, keeper):  # type: ignore[no-untyped-def]
+def greedy(left, right, keeper):
     """Star clustering of pairs in ascending order of (right, left): keeper[right] = the first `left` that is kept.
 
     `keeper` int64, -1 for documents that are kept so far; changed in place. A document that has a keeper stays removed.

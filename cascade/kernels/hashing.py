@@ -20,11 +20,11 @@ MIX_A = np.uint64(0xBF58476D1CE4E5B9)
 MIX_B = np.uint64(0x94D049BB133111EB)
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def _multiply_high(typing_context, a, b):  # type: ignore[no-untyped-def]
+@intrinsic
+def _multiply_high(typing_context, a, b):
     """Upper 64 bits of the 128-bit product of two uint64."""
 
-    def generate(context, builder, signature, args):  # type: ignore[no-untyped-def]
+    def generate(context, builder, signature, args):
         wide = ir.IntType(128)
         product = builder.mul(builder.zext(args[0], wide), builder.zext(args[1], wide))
         return builder.trunc(builder.lshr(product, ir.Constant(wide, 64)), ir.IntType(64))
@@ -32,11 +32,11 @@ def _multiply_high(typing_context, a, b):  # type: ignore[no-untyped-def]
     return types.uint64(types.uint64, types.uint64), generate
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def _fold(typing_context, a, b):  # type: ignore[no-untyped-def]
+@intrinsic
+def _fold(typing_context, a, b):
     """Both halves of one multiplication: LLVM does not see that two products of the same numbers are one."""
 
-    def generate(context, builder, signature, args):  # type: ignore[no-untyped-def]
+    def generate(context, builder, signature, args):
         wide, narrow = ir.IntType(128), ir.IntType(64)
         product = builder.mul(builder.zext(args[0], wide), builder.zext(args[1], wide))
         high = builder.trunc(builder.lshr(product, ir.Constant(wide, 64)), narrow)
@@ -46,19 +46,19 @@ def _fold(typing_context, a, b):  # type: ignore[no-untyped-def]
 
 
 @njit(inline="always")
-def multiply_high(a, b):  # type: ignore[no-untyped-def]
+def multiply_high(a, b):
     """Upper 64 bits of the product of two uint64: maps a uniform `a` to a uniform number under `b`."""
     return _multiply_high(uint64(a), uint64(b))
 
 
 @njit(inline="always")
-def fold(a, b):  # type: ignore[no-untyped-def]
+def fold(a, b):
     """Low half xor high half of the 128-bit product of two uint64."""
     return _fold(uint64(a), uint64(b))
 
 
 @njit(inline="always")
-def mix64(x):  # type: ignore[no-untyped-def]
+def mix64(x):
     """A bijection of uint64 in which every input bit moves every output bit (splitmix64, Steele et al. 2014)."""
     x = uint64(x)
     x = (x ^ (x >> uint64(30))) * uint64(MIX_A)
@@ -67,19 +67,19 @@ def mix64(x):  # type: ignore[no-untyped-def]
 
 
 @njit(inline="always")
-def start_value(seed):  # type: ignore[no-untyped-def]
+def start_value(seed):
     """The hash of nothing under `seed` (uint64)."""
     return mix64(uint64(seed) + uint64(GOLDEN))
 
 
 @njit(inline="always")
-def multiplier(seed):  # type: ignore[no-untyped-def]
+def multiplier(seed):
     """The odd multiplier that `seed` (uint64) chooses."""
     return mix64(uint64(seed) + uint64(2) * uint64(GOLDEN)) | uint64(1)
 
 
 @njit(inline="always")
-def hash_bytes(data, start, stop, first, odd):  # type: ignore[no-untyped-def]
+def hash_bytes(data, start, stop, first, odd):
     """Hash of data[start:stop]; `first` and `odd` are start_value(seed) and multiplier(seed).
 
     The length enters the start value, so that `a` and `a` NUL differ. Then eight bytes a step; the last two steps,
@@ -97,6 +97,6 @@ def hash_bytes(data, start, stop, first, odd):  # type: ignore[no-untyped-def]
 
 
 @njit(inline="always")
-def chain(h, number, odd):  # type: ignore[no-untyped-def]
+def chain(h, number, odd):
     """Extends the hash `h` of a sequence of uint64 by one more; their order counts."""
     return fold(h ^ number, odd) + uint64(GOLDEN)

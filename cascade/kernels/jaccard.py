@@ -8,7 +8,7 @@ from cascade.kernels.compile import kernel
 
 
 @kernel
-def overlaps(hashes, start, stop, left, right, least):  # type: ignore[no-untyped-def]
+def overlaps(hashes, start, stop, left, right, least):
     """Size of the intersection of sets left[i] and right[i], or -1 once it cannot reach least[i].
 
     Set s is hashes[start[s]:stop[s]] (uint64, ascending); `left`, `right`, `least` int64, one entry a pair.
@@ -56,7 +56,7 @@ def overlaps(hashes, start, stop, left, right, least):  # type: ignore[no-untype
 
 
 @kernel
-def long_enough(length, left, right, share):  # type: ignore[no-untyped-def]
+def long_enough(length, left, right, share):
     """Whether min(length) >= share * max(length) > 0 for each pair: necessary for a Jaccard similarity of `share`."""
     out = np.empty(left.shape[0], np.bool_)
     for p in range(left.shape[0]):

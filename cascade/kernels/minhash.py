@@ -87,7 +87,7 @@ def splitmix(seed: int, count: int) -> npt.NDArray[np.uint64]:
 
 
 @kernel
-def affine32(hashes, indptr, a, b, out):  # type: ignore[no-untyped-def]
+def affine32(hashes, indptr, a, b, out):
     """Minima of uint32(a·x + b) over the low 32 bits x of each document's hashes; `out` is uint32[documents, len(a)].
 
     Eight shingles at a time against all permutations, which are the vector lanes: short documents cost little and no
@@ -115,7 +115,7 @@ def affine32(hashes, indptr, a, b, out):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def affine64(hashes, indptr, a, b, out):  # type: ignore[no-untyped-def]
+def affine64(hashes, indptr, a, b, out):
     """Minima of a·h + b mod 2^64 over each document's hashes h; `out` is uint64[documents, len(a)].
 
     The lowest bits of such a product depend on few bits of h, so values must be compared whole.
@@ -136,7 +136,7 @@ def affine64(hashes, indptr, a, b, out):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def one_permutation(hashes, indptr, seed, num_perm, out):  # type: ignore[no-untyped-def]
+def one_permutation(hashes, indptr, seed, num_perm, out):
     """One-permutation hashing: each hash, mixed with `seed` (uint64), falls into one of `num_perm` bins.
 
     The high bits choose the bin, the low 32 bits are the value, each bin keeps its least. An empty bin stays EMPTY32,
@@ -154,7 +154,7 @@ def one_permutation(hashes, indptr, seed, num_perm, out):  # type: ignore[no-unt
 
 
 @kernel
-def donors(num_perm, seed):  # type: ignore[no-untyped-def]
+def donors(num_perm, seed):
     """The order in which each bin asks the others for a value: a random permutation of the bins that `seed` chooses.
 
     Two forms of it. order (uint16[num_perm, num_perm]): bin k asks order[k, 0] = k, order[k, 1], … claims (uint32, same
@@ -176,7 +176,7 @@ def donors(num_perm, seed):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def densify(raw, order, claims, out):  # type: ignore[no-untyped-def]
+def densify(raw, order, claims, out):
     """Fills empty bins: each takes the value of the first filled bin in its own random order of all bins.
 
     Optimal densification (Shrivastava, Optimal Densification for Fast and Accurate Minwise Hashing, ICML 2017) with a
@@ -214,7 +214,7 @@ def densify(raw, order, claims, out):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def band_keys(signatures, bands, rows_per_band, seed, out):  # type: ignore[no-untyped-def]
+def band_keys(signatures, bands, rows_per_band, seed, out):
     """Hash of each band of each signature, number and `seed` (uint64) inside it; `out` is uint64[documents, bands].
 
     Band j is the columns j·rows_per_band … (j + 1)·rows_per_band - 1 of `signatures` (uint32 or uint64).
@@ -230,7 +230,7 @@ def band_keys(signatures, bands, rows_per_band, seed, out):  # type: ignore[no-u
 
 
 @kernel
-def agreements(table, alive, left, right, out):  # type: ignore[no-untyped-def]
+def agreements(table, alive, left, right, out):
     """Columns in which the rows left[i] and right[i] of `table` agree, to out[i] (int64); 0 if one is not alive."""
     for i in range(left.shape[0]):
         a = left[i]

@@ -25,7 +25,7 @@ SLACK = 64
 
 
 @njit(inline="always")
-def without_doubles(out, w, size, after_space):  # type: ignore[no-untyped-def]
+def without_doubles(out, w, size, after_space):
     """Removes the spaces behind a space from out[w:w + size]; returns where it then ends."""
     end = w
     for k in range(w, w + size):
@@ -37,9 +37,7 @@ def without_doubles(out, w, size, after_space):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def normalize_texts(  # type: ignore[no-untyped-def]
-    data, offsets, row, lower, collapse, drop, zero, entries, pool, out, ends, used
-):
+def normalize_texts(data, offsets, row, lower, collapse, drop, zero, entries, pool, out, ends, used):
     """Normalises the texts from `row` on, to out[used:]; text d ends at ends[d + 1]. Returns row, used and a reason.
 
     The texts before the returned row are done. On ROOM call again with a larger `out`; on CALL append that text by

@@ -15,7 +15,7 @@ from cascade.kernels.tokenize import CHUNK, CJK, SEPARATOR, find_tokens, holds_t
 
 
 @njit(inline="always")
-def place_factors(count, first):  # type: ignore[no-untyped-def]
+def place_factors(count, first):
     """An odd number for each place in an n-gram, chosen by the seed."""
     factors = np.empty(count, np.uint64)
     for k in range(count):
@@ -24,7 +24,7 @@ def place_factors(count, first):  # type: ignore[no-untyped-def]
 
 
 @njit(inline="always")
-def ngrams_in_place(out, start, count, n, factors, first):  # type: ignore[no-untyped-def]
+def ngrams_in_place(out, start, count, n, factors, first):
     """Turns `count` token hashes at out[start:] into hashes of their n-grams; returns how many these are.
 
     The hash of tokens t1 … tn is mix64(c + f1·t1 + … + fn·tn) modulo 2^64 (multilinear hashing, Carter and Wegman 1979)
@@ -63,7 +63,7 @@ def ngrams_in_place(out, start, count, n, factors, first):  # type: ignore[no-un
 
 
 @kernel
-def token_shingles(data, offsets, classes, by_word, n, seed, out, indptr):  # type: ignore[no-untyped-def]
+def token_shingles(data, offsets, classes, by_word, n, seed, out, indptr):
     """N-grams of the tokens of each text."""
     first = start_value(seed)
     odd = multiplier(seed)
@@ -89,7 +89,7 @@ def token_shingles(data, offsets, classes, by_word, n, seed, out, indptr):  # ty
 
 
 @kernel
-def cjk_shingles(data, offsets, classes, n, word_n, seed, out, indptr):  # type: ignore[no-untyped-def]
+def cjk_shingles(data, offsets, classes, n, word_n, seed, out, indptr):
     """N-grams of length `n` inside runs of CJK tokens that touch, of length `word_n` between two such runs."""
     first = start_value(seed)
     odd = multiplier(seed)
@@ -123,7 +123,7 @@ def cjk_shingles(data, offsets, classes, n, word_n, seed, out, indptr):  # type:
 
 
 @kernel
-def span_shingles(data, offsets, rows, classes, n, seed, out, indptr):  # type: ignore[no-untyped-def]
+def span_shingles(data, offsets, rows, classes, n, seed, out, indptr):
     """N-grams of given tokens: token i is data[offsets[i]:offsets[i + 1]], text d has tokens rows[d] to rows[d + 1].
 
     With `classes` (else it is empty) only those that hold a character of a token count.
@@ -146,7 +146,7 @@ def span_shingles(data, offsets, rows, classes, n, seed, out, indptr):  # type: 
 
 
 @njit(inline="always")
-def next_character(data, i, stop):  # type: ignore[no-untyped-def]
+def next_character(data, i, stop):
     """The place behind the code point at place `i`."""
     i += 1
     while i < stop and data[i] & 0xC0 == 0x80:
@@ -155,7 +155,7 @@ def next_character(data, i, stop):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def char_shingles(data, offsets, n, seed, out, indptr):  # type: ignore[no-untyped-def]
+def char_shingles(data, offsets, n, seed, out, indptr):
     """Windows of `n` code points of each text, hashed as bytes; a shorter text is one window."""
     first = start_value(seed)
     odd = multiplier(seed)
@@ -182,7 +182,7 @@ def char_shingles(data, offsets, n, seed, out, indptr):  # type: ignore[no-untyp
 
 
 @kernel
-def distinct_shingles(hashes, rows, slots, secret, out, counts, indptr):  # type: ignore[no-untyped-def]
+def distinct_shingles(hashes, rows, slots, secret, out, counts, indptr):
     """Distinct hashes of each row in order of first occurrence, and how often each occurs (up to 2^32 - 1).
 
     `slots` is zero, a power of two long, and longer than any row; it holds places in `out` plus one. A place before the

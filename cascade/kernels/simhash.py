@@ -21,10 +21,10 @@ _CHUNK = 64
 
 
 @intrinsic
-def _popcount(typing_context, word):  # type: ignore[no-untyped-def]
+def _popcount(typing_context, word):
     """Bits set in a uint64, as LLVM's own operation: one instruction, and vectorised in loops."""
 
-    def generate(context, builder, signature, args):  # type: ignore[no-untyped-def]
+    def generate(context, builder, signature, args):
         function = builder.module.declare_intrinsic("llvm.ctpop", [ir.IntType(64)])
         return builder.call(function, [args[0]])
 
@@ -32,20 +32,20 @@ def _popcount(typing_context, word):  # type: ignore[no-untyped-def]
 
 
 @njit(inline="always")
-def hamming(a, b):  # type: ignore[no-untyped-def]
+def hamming(a, b):
     """Bits in which two fingerprints (uint64) differ, as int64."""
-    return int64(_popcount(uint64(a) ^ uint64(b)))  # type: ignore[call-arg]
+    return int64(_popcount(uint64(a) ^ uint64(b)))
 
 
 @njit(inline="always")
-def _add(a, b, c):  # type: ignore[no-untyped-def]
+def _add(a, b, c):
     """Carry and sum of three words, bit by bit (a carry-save adder)."""
     u = a ^ b
     return (a & b) | (u & c), u ^ c
 
 
 @njit(inline="always")
-def _carry(planes, level, word):  # type: ignore[no-untyped-def]
+def _carry(planes, level, word):
     """Adds 2^level to the counters of the bits that are set in `word`."""
     while word != uint64(0):
         carry = planes[level] & word
@@ -55,7 +55,7 @@ def _carry(planes, level, word):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def fingerprints(hashes, indptr, out):  # type: ignore[no-untyped-def]
+def fingerprints(hashes, indptr, out):
     """Fingerprints in which every hash weighs the same; `out` is uint64[documents].
 
     64 counters are kept bit-sliced: planes[l] holds bit l of each. Sixteen words at a time pass through carry-save
@@ -108,7 +108,7 @@ def fingerprints(hashes, indptr, out):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def weighted_fingerprints(hashes, weights, indptr, out):  # type: ignore[no-untyped-def]
+def weighted_fingerprints(hashes, weights, indptr, out):
     """Fingerprints in which hashes[i] weighs weights[i] (uint32); `out` is uint64[documents].
 
     Sums are int64: 2^31 hashes of the greatest weight fit.
@@ -131,14 +131,14 @@ def weighted_fingerprints(hashes, weights, indptr, out):  # type: ignore[no-unty
 
 
 @kernel
-def count_slots(slots, table):  # type: ignore[no-untyped-def]
+def count_slots(slots, table):
     """Adds one to table[s] (uint32) for every entry s of `slots` (uint32); what has reached 2^32 - 1 stays."""
     for slot in slots:
         table[slot] = max(table[slot], uint32(table[slot] + uint32(1)))
 
 
 @njit(inline="always")
-def _log2(n):  # type: ignore[no-untyped-def]
+def _log2(n):
     """floor(2^16 · log2(n)) of a positive integer below 2^62, nearly: by squaring in integers, the same everywhere."""
     whole = 0
     while uint64(n) >> uint64(whole + 1) != uint64(0):
@@ -154,7 +154,7 @@ def _log2(n):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def slot_weights(table, documents):  # type: ignore[no-untyped-def]
+def slot_weights(table, documents):
     """Inverse document frequency of each slot in fixed point: 2^16 · log2((documents + 1) / (count + 1)), at least 1.
 
     uint32, as long as `table` (uint32). Integers throughout, so that no platform changes a bit.
@@ -172,7 +172,7 @@ def slot_weights(table, documents):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def distances(words, alive, left, right, out):  # type: ignore[no-untyped-def]
+def distances(words, alive, left, right, out):
     """Hamming distance of words[left[i]] and words[right[i]] to out[i] (int64); 65 if one of them is not alive."""
     for i in range(left.shape[0]):
         a = left[i]
@@ -181,7 +181,7 @@ def distances(words, alive, left, right, out):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def near_words(before, lefts, words, rights, ends, max_hamming, cursor, left, right):  # type: ignore[no-untyped-def]
+def near_words(before, lefts, words, rights, ends, max_hamming, cursor, left, right):
     """Pairs of before[j] and words[i] (uint64) within `max_hamming`, for j < ends[i], as rows lefts[j] and rights[i].
 
     Returns how many were written to left and right (int64, at least 64 places). `cursor` (int64[4], zeros to begin
@@ -219,7 +219,7 @@ def near_words(before, lefts, words, rights, ends, max_hamming, cursor, left, ri
 
 
 @kernel
-def block_keys(words, masks, out):  # type: ignore[no-untyped-def]
+def block_keys(words, masks, out):
     """Keys of fingerprints under masks (uint64[tables]): equal in table t iff the bits of masks[t] are equal.
 
     `out` is uint64[documents, tables]. The masked bits and the number of the table pass through a bijection.

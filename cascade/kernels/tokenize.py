@@ -16,13 +16,13 @@ CHUNK = 4096
 
 
 @njit(inline="always")
-def token_room(count):  # type: ignore[no-untyped-def]
+def token_room(count):
     """Arrays for `count` tokens at a time: where they start and end, and their classes."""
     return np.empty(count + 65, np.int64), np.empty(count + 65, np.int64), np.empty(count + 65, np.uint8)
 
 
 @njit(inline="always")
-def code_point(word):  # type: ignore[no-untyped-def]
+def code_point(word):
     """The code point at the start of a word of valid UTF-8 whose first byte is 0x80 or above, and its length."""
     lead = word & uint64(0xFF)
     second = (word >> uint64(8)) & uint64(0x3F)
@@ -37,7 +37,7 @@ def code_point(word):  # type: ignore[no-untyped-def]
 
 
 @njit(inline="always")
-def find_tokens(data, i, stop, classes, by_word, starts, ends, kinds, kind):  # type: ignore[no-untyped-def]
+def find_tokens(data, i, stop, classes, by_word, starts, ends, kinds, kind):
     """Finds tokens from place `i` on, until `stop` or until the arrays are full.
 
     `kind` is the class of a token that is open at place `i` and whose start is starts[0]; SEPARATOR: none is. Returns
@@ -104,7 +104,7 @@ def find_tokens(data, i, stop, classes, by_word, starts, ends, kinds, kind):  # 
 
 
 @njit(inline="always")
-def holds_token(data, i, stop, classes):  # type: ignore[no-untyped-def]
+def holds_token(data, i, stop, classes):
     """Whether a character of data[i:stop] belongs to a token and is no mark; `classes` covers all code points."""
     found = False
     while i < stop and not found:
@@ -117,7 +117,7 @@ def holds_token(data, i, stop, classes):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def token_spans(data, start, stop, classes, by_word):  # type: ignore[no-untyped-def]
+def token_spans(data, start, stop, classes, by_word):
     """Where the tokens of data[start:stop] start and end (int64), and their classes (uint8)."""
     starts, ends, kinds = token_room(stop - start)
     done, _, _ = find_tokens(data, start, stop, classes, by_word, starts, ends, kinds, uint8(SEPARATOR))

@@ -13,14 +13,14 @@ from numba.extending import intrinsic
 BYTE, BLOCK = ir.IntType(8), ir.VectorType(ir.IntType(8), 64)
 
 
-def _place(context, builder, array_type, array, index, bits):  # type: ignore[no-untyped-def]
+def _place(context, builder, array_type, array, index, bits):
     data = context.make_array(array_type)(context, builder, array).data
     return builder.bitcast(builder.gep(data, [index]), ir.IntType(bits).as_pointer())
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def _load64(typing_context, data, i):  # type: ignore[no-untyped-def]
-    def generate(context, builder, signature, args):  # type: ignore[no-untyped-def]
+@intrinsic
+def _load64(typing_context, data, i):
+    def generate(context, builder, signature, args):
         word = builder.load(_place(context, builder, signature.args[0], args[0], args[1], 64))
         word.align = 1
         return word
@@ -28,9 +28,9 @@ def _load64(typing_context, data, i):  # type: ignore[no-untyped-def]
     return types.uint64(data, types.intp), generate
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def _store64(typing_context, data, i, word):  # type: ignore[no-untyped-def]
-    def generate(context, builder, signature, args):  # type: ignore[no-untyped-def]
+@intrinsic
+def _store64(typing_context, data, i, word):
+    def generate(context, builder, signature, args):
         store = builder.store(args[2], _place(context, builder, signature.args[0], args[0], args[1], 64))
         store.align = 1
         return context.get_dummy_value()
@@ -38,42 +38,42 @@ def _store64(typing_context, data, i, word):  # type: ignore[no-untyped-def]
     return types.void(data, types.intp, types.uint64), generate
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def _trailing_zeros(typing_context, word):  # type: ignore[no-untyped-def]
-    def generate(context, builder, signature, args):  # type: ignore[no-untyped-def]
+@intrinsic
+def _trailing_zeros(typing_context, word):
+    def generate(context, builder, signature, args):
         return builder.cttz(args[0], ir.Constant(ir.IntType(1), 0))
 
     return types.uint64(types.uint64), generate
 
 
-def _constant(byte):  # type: ignore[no-untyped-def]
+def _constant(byte):
     return ir.Constant(BLOCK, [byte] * 64)
 
 
-def _inside(builder, block, low, high):  # type: ignore[no-untyped-def]
+def _inside(builder, block, low, high):
     return builder.icmp_unsigned("<=", builder.sub(block, _constant(low)), _constant(high - low))
 
 
-def _any(builder, block, *ranges):  # type: ignore[no-untyped-def]
+def _any(builder, block, *ranges):
     found = _inside(builder, block, *ranges[0])
     for low, high in ranges[1:]:
         found = builder.or_(found, _inside(builder, block, low, high))
     return found
 
 
-def _load_block(context, builder, array_type, array, index):  # type: ignore[no-untyped-def]
+def _load_block(context, builder, array_type, array, index):
     data = context.make_array(array_type)(context, builder, array).data
     block = builder.load(builder.bitcast(builder.gep(data, [index]), BLOCK.as_pointer()))
     block.align = 1
     return block
 
 
-def _byte_test(test):  # type: ignore[no-untyped-def]
+def _byte_test(test):
     """An intrinsic (data, i) -> uint64 whose bit k says whether byte i + k passes."""
 
-    @intrinsic  # type: ignore[untyped-decorator]
-    def bits(typing_context, data, i):  # type: ignore[no-untyped-def]
-        def generate(context, builder, signature, args):  # type: ignore[no-untyped-def]
+    @intrinsic
+    def bits(typing_context, data, i):
+        def generate(context, builder, signature, args):
             block = _load_block(context, builder, signature.args[0], args[0], args[1])
             return builder.bitcast(test(builder, block), ir.IntType(64))
 
@@ -82,7 +82,7 @@ def _byte_test(test):  # type: ignore[no-untyped-def]
     return bits
 
 
-def _is_word(builder, block):  # type: ignore[no-untyped-def]
+def _is_word(builder, block):
     letter = _inside(builder, builder.or_(block, _constant(0x20)), 0x61, 0x7A)
     return builder.or_(letter, _any(builder, block, (0x30, 0x39), (0x5F, 0x5F)))
 
@@ -92,12 +92,12 @@ _visible_bits = _byte_test(lambda builder, block: builder.not_(_any(builder, blo
 _high_bits = _byte_test(lambda builder, block: _inside(builder, block, 0x80, 0xFF))
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def _map_ascii(typing_context, data, i, out, w, lower, drop, zero, space):  # type: ignore[no-untyped-def]
-    def generate(context, builder, signature, args):  # type: ignore[no-untyped-def]
+@intrinsic
+def _map_ascii(typing_context, data, i, out, w, lower, drop, zero, space):
+    def generate(context, builder, signature, args):
         block = _load_block(context, builder, signature.args[0], args[0], args[1])
 
-        def where(test, flag, bits):  # type: ignore[no-untyped-def]
+        def where(test, flag, bits):
             """`bits` in each byte that passes, if the flag is set."""
             chosen = builder.select(flag, ir.Constant(BYTE, bits), ir.Constant(BYTE, 0))
             vector = builder.insert_element(ir.Constant(BLOCK, ir.Undefined), chosen, ir.Constant(ir.IntType(32), 0))
@@ -123,7 +123,7 @@ def _map_ascii(typing_context, data, i, out, w, lower, drop, zero, space):  # ty
 
 
 @njit(inline="always")
-def map_ascii(data, i, out, w, lower, drop, zero, space):  # type: ignore[no-untyped-def]
+def map_ascii(data, i, out, w, lower, drop, zero, space):
     """Copies 64 ASCII bytes from data[i:] to out[w:], changed as the flags say; returns which of them are spaces there.
 
     `lower`: letters to lower case; `drop`: punctuation and symbols to spaces; `zero`: digits to 0; `space`: white space
@@ -133,42 +133,42 @@ def map_ascii(data, i, out, w, lower, drop, zero, space):  # type: ignore[no-unt
 
 
 @njit(inline="always")
-def word_bits(data, i):  # type: ignore[no-untyped-def]
+def word_bits(data, i):
     """Which of 64 bytes from place `i` are ASCII letters, digits or underscores: bit k for byte i + k."""
     return _word_bits(data, i)
 
 
 @njit(inline="always")
-def visible_bits(data, i):  # type: ignore[no-untyped-def]
+def visible_bits(data, i):
     """Which of 64 bytes from place `i` are no ASCII white space."""
     return _visible_bits(data, i)
 
 
 @njit(inline="always")
-def high_bits(data, i):  # type: ignore[no-untyped-def]
+def high_bits(data, i):
     """Which of 64 bytes from place `i` are beyond ASCII."""
     return _high_bits(data, i)
 
 
 @njit(inline="always")
-def load64(data, i):  # type: ignore[no-untyped-def]
+def load64(data, i):
     """Eight bytes of a uint8 array from place `i` as one uint64."""
     return _load64(data, i)
 
 
 @njit(inline="always")
-def store64(data, i, word):  # type: ignore[no-untyped-def]
+def store64(data, i, word):
     """Writes the eight bytes of `word` from place `i`."""
     _store64(data, i, uint64(word))
 
 
 @njit(inline="always")
-def trailing_zeros(word):  # type: ignore[no-untyped-def]
+def trailing_zeros(word):
     """Place of the lowest bit that is set; 64 if none is."""
     return int64(_trailing_zeros(uint64(word)))
 
 
 @njit(inline="always")
-def low_bits(count):  # type: ignore[no-untyped-def]
+def low_bits(count):
     """A word whose `count` (0-64) lowest bits are set."""
     return uint64(0) if count == 0 else uint64(0xFFFFFFFFFFFFFFFF) >> uint64(64 - count)
