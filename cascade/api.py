@@ -70,8 +70,7 @@ class Result:
     @property
     def counts(self) -> dict[str, int]:
         """Documents: read = kept + removed_exact + removed_near + rejected."""
-        counts = self.outcome.counts
-        return {**counts, "read": counts["read"] + len(self.rejected), "rejected": len(self.rejected)}
+        return self.outcome.counts(len(self.rejected))
 
     @property
     def warnings(self) -> tuple[str, ...]:

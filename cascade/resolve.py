@@ -33,14 +33,15 @@ def resolve(documents: int, candidates: Candidates, confirm: Confirm, *, cluster
     """Decides about documents 0 … documents - 1. `clusters`: "star" or "components"; `every_pair`: judge them all."""
     if every_pair:
         pairs = join([confirm(*found) for found in candidates.among(np.arange(documents, dtype=np.int64))])
-        keeper = _star_of(documents, pairs)
+        if clusters == "components":
+            return components(documents, pairs)
+        keeper = np.full(documents, -1, np.int64)
+        _greedy(pairs, keeper)
     else:
         keeper, pairs = star(documents, candidates, confirm)
-    if clusters == "star":
-        return Resolution(keeper, _pair_of_keeper(keeper, pairs), pairs)
-    if not every_pair:
-        pairs = _join_stars(keeper, pairs, candidates, confirm)
-    return components(documents, pairs)
+        if clusters == "components":
+            return components(documents, _join_stars(keeper, pairs, candidates, confirm))
+    return Resolution(keeper, _pair_of_keeper(keeper, pairs), pairs)
 
 
 def star(documents: int, candidates: Candidates, confirm: Confirm) -> tuple[Rows, Pairs]:
@@ -99,12 +100,6 @@ def _join_stars(keeper: Rows, pairs: Pairs, candidates: Candidates, confirm: Con
         unite(parent, more.left, more.right)
         found.append(more)
     return join(found)
-
-
-def _star_of(documents: int, pairs: Pairs) -> Rows:
-    keeper = np.full(documents, -1, np.int64)
-    _greedy(pairs, keeper)
-    return keeper
 
 
 def _greedy(pairs: Pairs, keeper: Rows) -> None:

@@ -55,14 +55,14 @@ class Outcome:
     def kept(self) -> npt.NDArray[np.bool_]:
         return self.keeper < 0
 
-    @property
-    def counts(self) -> dict[str, int]:
-        """Documents: read = kept + removed_exact + removed_near."""
+    def counts(self, rejected: int) -> dict[str, int]:
+        """Rows, `rejected` of which could not be used: read = kept + removed_exact + removed_near + rejected."""
         return {
-            "read": len(self.keeper),
+            "read": len(self.keeper) + rejected,
             "kept": int((self.keeper < 0).sum()),
             "removed_exact": int(self.exact.sum()),
             "removed_near": int(((self.keeper >= 0) & ~self.exact).sum()),
+            "rejected": rejected,
         }
 
 

@@ -64,8 +64,7 @@ def run_files(
         outcome = deduplicate(corpus, config, workers=workers, progress=progress)
         writing = perf_counter()
         write_result(work, sources, corpus, outcome, rejected, config, progress)
-        counts = {**outcome.counts, "rejected": len(rejected)}
-        counts["read"] += len(rejected)
+        counts = outcome.counts(len(rejected))
         warnings = (
             *earlier_results(sources),
             *unused_sources(sources, corpus, rejected),
@@ -93,11 +92,11 @@ def read_corpus(
     progress = progress or Silent()
     field = config.resolve.keep_field
     wanted = InputFields(config.input.text, config.input.id, (field,) if field else (), strict)
-    builder = CorpusBuilder(sum(s.size for s in sources if s.format == "jsonl" and not s.compression))
+    builder = CorpusBuilder(sum(s.size for s in sources if s.plain))
     rejected: list[Rejected] = []
-    total = 0
+    documents = 0
     progress.start("read", None)
-    plain = all(s.format == "jsonl" and not s.compression for s in sources)
+    plain = all(s.plain for s in sources)
     before = np.cumsum([0, *(s.size for s in sources)])
 
     def arrive(batch: DocumentBatch) -> tuple[Arrival, list[Rejected]]:
@@ -106,11 +105,11 @@ def read_corpus(
     for arrived, refused in ordered_map(arrive, read_all(sources, wanted), workers):
         builder.add(arrived)
         rejected += refused
-        total += len(arrived.texts) + len(refused)
+        documents += len(arrived.texts)
         progress.advance("read", len(arrived.texts))
         if plain and len(arrived.stop):
             share = (before[arrived.source] + int(arrived.stop[-1])) / before[-1]
-            progress.expect("read", round((total - len(rejected)) / share))
+            progress.expect("read", round(documents / share))
     progress.finish("read")
     return builder.finish(), rejected
 

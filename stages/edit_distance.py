@@ -16,11 +16,8 @@ import numpy.typing as npt
 from pydantic import Field, field_validator
 
 from cascade.pairs import Accepted, Pairs, Rows, Scores
-from cascade.stage import Batch, Columns, Corpus, Facts, Predicate, Shingler, Stage
+from cascade.stage import TOLERANCE, Batch, Columns, Corpus, Facts, Predicate, Shingler, Stage
 from cascade.text.buffer import TextBuffer
-
-TOLERANCE = 1e-9
-"""A score meets a threshold when it is no further below it."""
 
 CUTOFF_SLACK = 1e-6
 """How far below a threshold bounds and cut-offs stay. rapidfuzz rounds score_cutoff to single precision, 3e-8 up at

@@ -27,6 +27,11 @@ class Source:
     mtime_ns: int = -1
 
     @property
+    def plain(self) -> bool:
+        """Whether the file's bytes are its rows: JSON lines that are not compressed."""
+        return self.format == "jsonl" and not self.compression
+
+    @property
     def name(self) -> str:
         """The file as it is called in messages, in missing ids and in the output; valid Unicode in any case."""
         return str(self.path).encode("utf-8", "surrogateescape").decode("utf-8", "replace")
