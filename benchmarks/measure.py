@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-import resource
+import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from pathlib import Path
 from benchmarks.tree import Tree
 
 POOLS = ("RAYON", "OMP", "OPENBLAS", "MKL", "NUMEXPR", "NUMBA")
+LAUNCH = Path(__file__).with_name("launch.py")
 
 
 @dataclass(frozen=True)
@@ -27,64 +29,63 @@ class Run:
     """User and system seconds, of all that it started too."""
     peak: int
     """Most resident bytes, of all that it started together; pages that processes share count for each of them."""
+    private: int
+    """As `peak` without pages of files, mapped ones among them, as far as looks four times a second saw it."""
     status: int
     output: str
     errors: str
 
 
-def run(command: Sequence[str | Path], threads: int, folder: Path, timeout: float) -> Run:
-    """Runs `command` in `folder` on the first `threads` processors. Killed after `timeout` seconds, with status -9."""
-    with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
+def run(command: Sequence[str | Path], threads: int, folder: Path, timeout: float, data: int = 0) -> Run:
+    """Runs `command` in `folder` on the first `threads` processors, with at most `data` bytes of memory that belong to
+    no file (RLIMIT_DATA; 0: no limit). Killed after `timeout` seconds, with status -9."""
+    receive, send = os.pipe()
+    with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors, os.fdopen(receive, "rb") as told:
         start = time.perf_counter()
-        process = subprocess.Popen(
-            [*_pinned(threads), *map(str, command)],
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=errors,
-            cwd=folder,
-            env=_environment(threads),
-            start_new_session=True,
-        )
+        launch = [sys.executable, "-I", "-S", str(LAUNCH), str(send), str(threads), str(data)]
+        try:
+            process = subprocess.Popen(
+                [*launch, *map(str, command)],
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=errors,
+                cwd=folder,
+                env=_environment(threads),
+                start_new_session=True,
+                pass_fds=(send,),
+            )
+        finally:
+            os.close(send)
         with Tree(process.pid) as tree:
-            status, usage = _wait(process, start + timeout)
-            seconds = time.perf_counter() - start
+            _wait(process, start + timeout)
+            elapsed = time.perf_counter() - start
+        words = told.read().split()
         texts = []
         for stream in (output, errors):
             stream.seek(0)
             texts.append(stream.read().decode(errors="replace"))
-    unit = 1 if sys.platform == "darwin" else 1024
-    cpu = max(usage.ru_utime + usage.ru_stime, tree.cpu)
-    return Run(seconds, cpu, max(usage.ru_maxrss * unit, tree.peak), status, *texts)
+    if not words:  # the launcher was killed with all the others
+        return Run(elapsed, tree.cpu, tree.peak, tree.private, -signal.SIGKILL, *texts)
+    seconds, cpu, peak = float(words[1]), max(float(words[2]), tree.cpu), max(int(words[3]), tree.peak)
+    return Run(seconds, cpu, peak, tree.private, int(words[0]), *texts)
 
 
-def _wait(process: subprocess.Popen[bytes], deadline: float) -> tuple[int, resource.struct_rusage]:
-    """os.wait4, which alone tells the memory of one child, with a deadline."""
-    import signal
-    import threading
+def _wait(process: subprocess.Popen[bytes], deadline: float) -> None:
+    """Waits for the end; at the deadline, or when interrupted, all that was started is killed."""
 
     def stop() -> None:
         os.killpg(process.pid, signal.SIGKILL)
 
+    # A timer, since Popen.wait with a timeout looks up to twenty times a second.
     timer = threading.Timer(max(deadline - time.perf_counter(), 0), stop)
     timer.start()
     try:
-        _, status, usage = os.wait4(process.pid, 0)
+        process.wait()
     except BaseException:
         stop()
         raise
     finally:
         timer.cancel()
-    process.returncode = os.waitstatus_to_exitcode(status)
-    return process.returncode, usage
-
-
-def _pinned(threads: int) -> list[str]:
-    from shutil import which
-
-    if not hasattr(os, "sched_getaffinity") or not which("taskset"):
-        return []
-    allowed = sorted(os.sched_getaffinity(0))
-    return ["taskset", "-c", ",".join(map(str, allowed[:threads]))]
 
 
 def _environment(threads: int) -> Mapping[str, str]:

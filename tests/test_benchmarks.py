@@ -81,6 +81,40 @@ def test_a_process_is_measured_with_its_children(tmp_path: Path) -> None:
     assert result.peak > 80_000_000
 
 
+def test_a_process_is_measured_apart_from_who_measures(tmp_path: Path) -> None:
+    held = np.ones(400_000_000, np.uint8)
+    result = run([sys.executable, "-c", "block = bytearray(50_000_000)"], 1, tmp_path, 60)
+    assert result.status == 0
+    assert 50_000_000 < result.peak < held.nbytes // 2
+
+
+def test_memory_of_files_is_told_apart(tmp_path: Path) -> None:
+    code = """if True:
+        import mmap, time
+        file = open("pages", "w+b")
+        file.truncate(100_000_000)
+        pages = mmap.mmap(file.fileno(), 0)
+        for at in range(0, len(pages), 4096):
+            pages[at] = 1
+        time.sleep(0.8)"""
+    result = run([sys.executable, "-c", code], 1, tmp_path, 60, data=80_000_000)
+    assert result.status == 0
+    assert 0 < result.private < 50_000_000
+    assert result.peak > 100_000_000
+
+
+def test_memory_can_be_bounded(tmp_path: Path) -> None:
+    code = "block = bytearray(200_000_000); print('got it')"
+    assert run([sys.executable, "-c", code], 1, tmp_path, 60, data=150_000_000).output == ""
+    assert run([sys.executable, "-c", code], 1, tmp_path, 60, data=400_000_000).output == "got it\n"
+
+
+def test_a_command_that_is_not_there_fails_with_its_name(tmp_path: Path) -> None:
+    result = run(["no-such-program"], 1, tmp_path, 60)
+    assert result.status == 127
+    assert "no-such-program" in result.errors
+
+
 def test_a_process_that_takes_too_long_is_stopped(tmp_path: Path) -> None:
     result = run([sys.executable, "-c", "import time; time.sleep(60)"], 1, tmp_path, 0.5)
     assert result.status == -9
