@@ -76,10 +76,23 @@ def test_a_kernel_without_room_says_so_and_stays_inside(call):
         elif call == "char":
             used = shingle.char_shingles(texts.data, texts.offsets, 1, seed, out, indptr)
         else:
-            used = shingle.span_shingles(texts.data, texts.offsets, np.array([0, 1, 2]), table, 1, seed, out, indptr)
+            used = shingle.span_shingles(texts.data, texts.offsets, np.array([0, 1, 2]), 1, seed, out, indptr)
         need = {"token": 8, "cjk": 8, "char": 14, "span": 2}[call]
         assert used == (need if room >= need else -1)
         assert not whole[room:].any()
+
+
+@pytest.mark.parametrize("pieces", [[1, 3, 1, 2], [1, 1, 1, 3], [9, 0, 2, 2], [4, 0, 2, 1], [4, 0, 0, 2**62]])
+def test_pieces_that_are_not_as_long_as_their_text_are_refused(pieces):
+    texts, rows = TextBuffer.from_strings(["a中 ", "文bc"]), np.array([0, 2, 4])
+    out, indptr = np.zeros(4, np.uint64), np.zeros(3, np.int64)
+    arguments = (rows, classes("word"), 1, np.uint64(0), out, indptr)
+    assert shingle.piece_shingles(texts.data, texts.offsets, np.array([2, 1, 1, 2]), *arguments) == 3
+    assert shingle.piece_shingles(texts.data, texts.offsets, np.array(pieces), *arguments) == -1
+    assert (
+        shingle.piece_shingles(texts.data, texts.offsets, np.array([2, 1, 1, 2]), *arguments[:-2], out[:3], indptr)
+        == -1
+    )
 
 
 def test_a_table_of_ascii_alone_is_refused_for_other_texts():

@@ -8,7 +8,10 @@ import subprocess
 import sys
 from contextlib import nullcontext
 
+import oracle_text as oracle
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from cascade.errors import ConfigError
@@ -34,6 +37,30 @@ SAMPLES = (
 def test_both_segmenters_find_the_same_words_without_a_model(text):
     assert segment.rjieba_cut()(text) == segment.jieba_cut(None, False)(text)
     assert "".join(segment.rjieba_cut()(text)) == text
+
+
+@settings(deadline=None)
+@given(
+    st.lists(
+        st.one_of(st.text(st.sampled_from("我来到北京 大学c+.3%é\u0301한ー，。\r\n\0😀𠀀"), max_size=30), st.text())
+    )
+)
+@pytest.mark.parametrize("options", [{}, {"segmenter": "jieba"}, {"segmenter": "jieba", "hmm": True}], ids=str)
+def test_shingles_are_n_grams_of_the_words_and_words_lie_without_gaps(options, rows):
+    shingler = Jieba(n=2, **options)
+    texts = TextBuffer.from_strings(rows)
+    assert ["".join(shingler._cut()(text)) for text in texts.to_list()] == texts.to_list()
+    found = shingler.shingle(texts, 3)
+    for i, text in enumerate(texts.to_list()):
+        want = oracle.ngrams(shingler.tokens(text), 2)
+        assert shingler.shingle_texts(text) == want
+        assert found.row(i).tolist() == [oracle.shingle_hash(words, 3) for words in want]
+
+
+def test_part_of_a_buffer_is_shingled_like_its_texts_alone():
+    texts = TextBuffer.from_strings(list(SAMPLES))
+    whole, part = Jieba().shingle(texts, 1), Jieba().shingle(texts.part(3, 8), 1)
+    assert [part.row(i).tolist() for i in range(5)] == [whole.row(i).tolist() for i in range(3, 8)]
 
 
 def test_words_without_a_token_character_are_dropped():

@@ -11,7 +11,7 @@ from numba import int64, njit, uint8, uint32, uint64
 
 from cascade.kernels.compile import kernel
 from cascade.kernels.hashing import GOLDEN, hash_bytes, mix64, multiplier, start_value
-from cascade.kernels.tokenize import CHUNK, CJK, SEPARATOR, find_tokens, holds_token, token_room
+from cascade.kernels.tokenize import CHUNK, CJK, SEPARATOR, find_tokens, pass_characters, token_room
 
 
 @njit(inline="always")
@@ -123,10 +123,30 @@ def cjk_shingles(data, offsets, classes, n, word_n, seed, out, indptr):
 
 
 @kernel
-def span_shingles(data, offsets, rows, classes, n, seed, out, indptr):
-    """N-grams of given tokens: token i is data[offsets[i]:offsets[i + 1]], text d has tokens rows[d] to rows[d + 1].
+def span_shingles(data, offsets, rows, n, seed, out, indptr):
+    """N-grams of given tokens: token i is data[offsets[i]:offsets[i + 1]], text d has tokens rows[d] to rows[d + 1]."""
+    first = start_value(seed)
+    odd = multiplier(seed)
+    factors = place_factors(n, first)
+    used = 0
+    for d in range(rows.shape[0] - 1):
+        count = rows[d + 1] - rows[d]
+        if used + count > out.shape[0]:
+            return -1
+        for k in range(count):
+            token = rows[d] + k
+            out[used + k] = hash_bytes(data, offsets[token], offsets[token + 1], first, odd)
+        used += ngrams_in_place(out, used, count, n, factors, first)
+        indptr[d + 1] = used
+    return used
 
-    With `classes` (else it is empty) only those that hold a character of a token count.
+
+@kernel
+def piece_shingles(data, offsets, pieces, rows, classes, n, seed, out, indptr):
+    """N-grams of those pieces of each text that hold a character of a token.
+
+    A text is cut into pieces without gaps: pieces[rows[d]:rows[d + 1]] says how many code points each piece of text d
+    has. `classes` must cover all code points. Returns -1 also when the pieces of a text are not as long as the text.
     """
     first = start_value(seed)
     odd = multiplier(seed)
@@ -134,12 +154,17 @@ def span_shingles(data, offsets, rows, classes, n, seed, out, indptr):
     used = 0
     for d in range(rows.shape[0] - 1):
         count = 0
+        i = offsets[d]
         if used + rows[d + 1] - rows[d] > out.shape[0]:
             return -1
         for k in range(rows[d], rows[d + 1]):
-            if classes.shape[0] == 0 or holds_token(data, offsets[k], offsets[k + 1], classes):
-                out[used + count] = hash_bytes(data, offsets[k], offsets[k + 1], first, odd)
+            start = i
+            i, holds_token = pass_characters(data, i, offsets[d + 1], pieces[k], classes)
+            if holds_token:
+                out[used + count] = hash_bytes(data, start, i, first, odd)
                 count += 1
+        if i != offsets[d + 1]:
+            return -1
         used += ngrams_in_place(out, used, count, n, factors, first)
         indptr[d + 1] = used
     return used

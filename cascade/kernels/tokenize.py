@@ -104,16 +104,21 @@ def find_tokens(data, i, stop, classes, by_word, starts, ends, kinds, kind):
 
 
 @njit(inline="always")
-def holds_token(data, i, stop, classes):
-    """Whether a character of data[i:stop] belongs to a token and is no mark; `classes` covers all code points."""
+def pass_characters(data, i, stop, count, classes):
+    """The place `count` code points behind place `i` (not behind `stop`), and whether one of them belongs to a token.
+
+    A mark alone does not count; `classes` covers all code points.
+    """
     found = False
-    while i < stop and not found:
+    for _ in range(count):
+        if i >= stop:
+            return i + 1, found  # there are too few
         point, size = int64(data[i]), 1
-        if data[i] >= 128:
+        if point >= 128:
             point, size = code_point(load64(data, i))
-        found = classes[point] > MARK
+        found |= classes[point] > MARK
         i += size
-    return found
+    return i, found
 
 
 @kernel

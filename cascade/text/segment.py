@@ -14,6 +14,7 @@ from typing import Any
 from cascade.errors import ConfigError
 
 Cut = Callable[[str], list[str]]
+"""The words of a text, white space and punctuation too: one behind the other they are the text."""
 Stamp = tuple[int, int, int]
 
 _loading = threading.RLock()
@@ -26,7 +27,7 @@ def rjieba_cut() -> Cut:
     import rjieba
 
     def cut(text: str) -> list[str]:
-        return list(rjieba.cut(text, False))
+        return rjieba.cut(text, False)
 
     return cut
 

@@ -174,9 +174,19 @@ class Jieba(TokenShingler):
 
     def shingle(self, texts: TextBuffer, seed: int) -> Shingles:
         """Hashes of the n-grams of those words of each text, in order."""
+        from cascade.kernels.shingle import piece_shingles
+
+        # The words of a text, one behind the other, are the text: their lengths tell the kernel all.
         cut = self._cut()
-        # All words, for the kernel knows faster than Python which of them count.
-        return _of_tokens([cut(texts[i]) for i in range(len(texts))], self.n, seed, classes("word"))
+        lengths = [np.empty(0, np.int64)]
+        for i in range(len(texts)):
+            words = cut(texts[i])
+            lengths.append(np.fromiter(map(len, words), np.int64, len(words)))
+        rows = np.cumsum(np.fromiter(map(len, lengths), np.int64, len(lengths)))
+        table, number = classes("word"), np.uint64(seed % 2**64)
+        return _collect(len(texts), int(rows[-1]), lambda out, ends: int(piece_shingles(
+            texts.data, texts.offsets, np.concatenate(lengths), rows, table, self.n, number, out, ends
+        )))  # fmt: skip
 
     def _cut(self) -> segment.Cut:
         if self.segmenter == "rjieba":
@@ -221,16 +231,15 @@ def _slot_secret() -> np.uint64:
     return np.uint64(secrets.randbits(64) | 1)
 
 
-def _of_tokens(rows: Sequence[Sequence[str]], n: int, seed: int, counted: Classes | None = None) -> Shingles:
+def _of_tokens(rows: Sequence[Sequence[str]], n: int, seed: int) -> Shingles:
     from cascade.kernels.shingle import span_shingles
 
     indptr = np.zeros(len(rows) + 1, np.int64)
     np.cumsum(np.fromiter(map(len, rows), np.int64, len(rows)), out=indptr[1:])
     words = _joined([token for row in rows for token in row])
-    table = np.empty(0, np.uint8) if counted is None else counted
     number = np.uint64(seed % 2**64)
     return _collect(len(rows), len(words), lambda out, ends: int(
-        span_shingles(words.data, words.offsets, indptr, table, n, number, out, ends)
+        span_shingles(words.data, words.offsets, indptr, n, number, out, ends)
     ))  # fmt: skip
 
 
@@ -263,7 +272,7 @@ def _collect(documents: int, most: int, fill: Callable[[Hashes, Rows], int]) -> 
     indptr = np.zeros(documents + 1, np.int64)
     used = fill(out, indptr)
     if used < 0:
-        raise AssertionError(f"{most} hashes were too few for {documents} documents")
+        raise AssertionError(f"{most} hashes do not fit {documents} documents")
     return Shingles(out[:used], indptr)
 
 
