@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from datasketch import MinHash, MinHashLSH
 
-from benchmarks.peers.job import BANDS, PERMUTATIONS, ROWS, THRESHOLD, Job, star
+from benchmarks.peers.job import BANDS, PERMUTATIONS, ROWS, THRESHOLD, Job, candidates, star
+
+
+def sketch(shingles: list[list[str]]) -> list[MinHash]:
+    return MinHash.bulk([[shingle.encode() for shingle in set(found)] for found in shingles], num_perm=PERMUTATIONS)
+
 
 job = Job()
-shingles = [{shingle.encode() for shingle in job.shingles(text)} for text in job.texts()]
-job.lap("shingle")
+sketches = job.sketches(sketch)
 tables = MinHashLSH(num_perm=PERMUTATIONS, params=(BANDS, ROWS))
-sketches = list(MinHash.generator(shingles, num_perm=PERMUTATIONS))
-job.lap("sketch")
-for row, sketch in enumerate(sketches):
-    tables.insert(row, sketch, check_duplication=False)
-pairs = [
-    (row, other)
-    for row, sketch in enumerate(sketches)
-    for other in tables.query(sketch)
-    if row < other and sketch.jaccard(sketches[other]) >= THRESHOLD
-]
+for row, made in enumerate(sketches):
+    tables.insert(row, made, check_duplication=False)
+near = candidates(map(tables.query, sketches))
+pairs = [(row, other) for row, other in near if sketches[row].jaccard(sketches[other]) >= THRESHOLD]
 job.lap("match")
-job.report("datasketch", star(pairs), len(pairs))
+job.report("datasketch", star(pairs), len(pairs), len(near))

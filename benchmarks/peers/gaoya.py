@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gaoya.minhash import MinHashStringIndex
 
-from benchmarks.peers.job import BANDS, NGRAM, PERMUTATIONS, ROWS, THRESHOLD, Job, star
+from benchmarks.peers.job import BANDS, NGRAM, PERMUTATIONS, ROWS, THRESHOLD, Job, candidates, star
 
 job = Job()
 texts = job.texts()
@@ -14,12 +14,13 @@ index = MinHashStringIndex(
     num_bands=BANDS,
     band_size=ROWS,
     num_hashes=PERMUTATIONS,
-    analyzer="word",
+    analyzer="char" if job.language == "chinese" else "word",
     lowercase=True,
     ngram_range=(NGRAM, NGRAM),
+    id_container="vec",
 )
 index.par_bulk_insert_docs(list(range(len(texts))), texts)
 job.lap("insert")
-pairs = [(row, other) for row, others in enumerate(index.par_bulk_query(texts)) for other in others if row < other]
+pairs = candidates(index.par_bulk_query(texts))
 job.lap("match")
 job.report("gaoya", star(pairs), len(pairs))

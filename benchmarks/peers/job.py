@@ -6,12 +6,16 @@ JSON. It runs in the peers' own environment, so nothing here needs more than orj
 
 from __future__ import annotations
 
+import multiprocessing
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from importlib.metadata import version
+from itertools import islice
 from pathlib import Path
+from typing import TypeVar
 
 import orjson
 
@@ -20,6 +24,10 @@ from benchmarks.words import words
 NGRAM = 5
 PERMUTATIONS, BANDS, ROWS = 128, 16, 8
 THRESHOLD = 0.8
+BATCH = 500
+"""Documents whose shingles are in memory at a time."""
+
+Result = TypeVar("Result")
 
 
 @dataclass
@@ -42,20 +50,51 @@ class Job:
     def texts(self) -> list[str]:
         """The documents, in row order."""
         with open(self.corpus, "rb") as file:
-            texts = [orjson.loads(line)["text"] for line in file]
+            texts = _texts(file)
         self.lap("read")
         return texts
 
-    def shingles(self, text: str) -> list[str]:
-        """Word 5-grams, cut in Python."""
-        found = words(text, self.language)
-        return [" ".join(found[i : i + NGRAM]) for i in range(max(1, len(found) - NGRAM + 1))] if found else []
+    def sketches(self, sketch: Callable[[list[list[str]]], list[Result]]) -> list[Result]:
+        """`sketch` of the word 5-grams of the documents, a batch at a time, in as many processes as there are threads:
+        cutting shingles in Python is most of the work, and threads of one process would do it in turn."""
+        batch = partial(_sketch_lines, sketch, self.language)
+        with open(self.corpus, "rb") as file:
+            if self.threads == 1:
+                results = [result for lines in _batches(file) for result in batch(lines)]
+            else:
+                with multiprocessing.get_context("fork").Pool(self.threads) as pool:
+                    results = [result for part in pool.imap(batch, _batches(file)) for result in part]
+        self.lap("sketch")
+        return results
 
-    def report(self, package: str, removed: Iterable[int], pairs: int | None = None) -> None:
-        """Prints the answer: rows removed, and how many pairs were found."""
-        rows = sorted(map(int, removed))
-        answer = {"version": version(package), "seconds": self.seconds, "pairs": pairs, "removed": rows}
+    def report(
+        self, package: str, removed: Iterable[int], pairs: int | None = None, compared: int | None = None
+    ) -> None:
+        """Prints the answer: rows removed, how many pairs were found, and how many compared to find them (None: the
+        program does not tell)."""
+        settings = {"ngram": NGRAM, "permutations": PERMUTATIONS, "bands": BANDS, "rows_per_band": ROWS}
+        answer = {
+            "version": version(package),
+            "config": {**settings, "threshold": THRESHOLD, "threads": self.threads},
+            "seconds": self.seconds,
+            "pairs": pairs,
+            "compared": compared,
+            "removed": sorted(map(int, removed)),
+        }
         print(orjson.dumps(answer).decode())
+
+
+def shingles(text: str, language: str) -> list[str]:
+    """Word 5-grams, cut in Python."""
+    found = words(text, language)
+    if len(found) < NGRAM:
+        return [" ".join(found)] if found else []
+    return list(map(" ".join, zip(*(found[k:] for k in range(NGRAM)), strict=False)))
+
+
+def candidates(neighbours: Iterable[Iterable[int]]) -> list[tuple[int, int]]:
+    """Pairs (row, later row) of what a table answered for each row in turn."""
+    return [(row, other) for row, others in enumerate(neighbours) for other in others if row < other]
 
 
 def star(pairs: Iterable[tuple[int, int]]) -> set[int]:
@@ -65,3 +104,16 @@ def star(pairs: Iterable[tuple[int, int]]) -> set[int]:
         if right not in removed:
             removed.add(left)
     return removed
+
+
+def _texts(lines: Iterable[bytes]) -> list[str]:
+    return [orjson.loads(line)["text"] for line in lines]
+
+
+def _batches(lines: Iterator[bytes]) -> Iterator[list[bytes]]:
+    while batch := list(islice(lines, BATCH)):
+        yield batch
+
+
+def _sketch_lines(sketch: Callable[[list[list[str]]], list[Result]], language: str, lines: list[bytes]) -> list[Result]:
+    return sketch([shingles(text, language) for text in _texts(lines)])

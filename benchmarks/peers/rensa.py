@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from rensa import RMinHash, RMinHashLSH
 
-from benchmarks.peers.job import BANDS, PERMUTATIONS, THRESHOLD, Job, star
+from benchmarks.peers.job import BANDS, PERMUTATIONS, THRESHOLD, Job, candidates, star
+
+
+def sketch(shingles: list[list[str]]) -> list[RMinHash]:
+    return RMinHash.from_token_sets(shingles, num_perm=PERMUTATIONS, seed=42)
+
 
 job = Job()
-shingles = [job.shingles(text) for text in job.texts()]
-job.lap("shingle")
-sketches = RMinHash.from_token_sets(shingles, num_perm=PERMUTATIONS, seed=42)
-job.lap("sketch")
+sketches = job.sketches(sketch)
 tables = RMinHashLSH(threshold=THRESHOLD, num_perm=PERMUTATIONS, num_bands=BANDS)
 tables.insert_pairs(enumerate(sketches))
-pairs = [
-    (row, other)
-    for row, others in enumerate(tables.query_all(sketches))
-    for other in others
-    if row < other and sketches[row].jaccard(sketches[other]) >= THRESHOLD
-]
+near = candidates(tables.query_all(sketches))
+pairs = [(row, other) for row, other in near if sketches[row].jaccard(sketches[other]) >= THRESHOLD]
 job.lap("match")
-job.report("rensa", star(pairs), len(pairs))
+job.report("rensa", star(pairs), len(pairs), len(near))

@@ -30,4 +30,4 @@ job.lap("job")
 kept = set(datasets.load_from_disk(str(job.work / "kept"))["id"])
 with open(job.corpus, "rb") as file:
     documents = sum(1 for _ in file)
-job.report("text-dedup", set(range(documents)) - kept)
+job.report("text-dedup", set(range(documents)) - kept, compared=0)
