@@ -24,7 +24,7 @@ from cascade.io.place import output_folder
 from cascade.io.read import earlier_results, find_inputs, read_all
 from cascade.io.report import write_report
 from cascade.io.write import kept_path, write_jsonl, write_kept, write_text
-from cascade.parallel import available_workers, ordered_map
+from cascade.parallel import available_workers
 from cascade.pipeline import deduplicate
 from cascade.progress import Progress, Silent
 from cascade.result import Outcome, RunReport
@@ -102,7 +102,7 @@ def read_corpus(
     def arrive(batch: DocumentBatch) -> tuple[Arrival, list[Rejected]]:
         return arrival(batch, config), batch.rejected
 
-    for arrived, refused in ordered_map(arrive, read_all(sources, wanted), workers):
+    for arrived, refused in read_all(sources, wanted, arrive, workers):
         builder.add(arrived)
         rejected += refused
         documents += len(arrived.texts)

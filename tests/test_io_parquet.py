@@ -156,7 +156,7 @@ def test_strict_stops_at_the_first_bad_row(tmp_path: Path) -> None:
 def test_no_text_column(tmp_path: Path) -> None:
     path = put(tmp_path, body=["a"], n=[1])
     with pytest.raises(InputError, match="no row has the text field 'text'; fields found: body, n;"):
-        list(read_all(find_inputs([path]), InputFields()))
+        list(read_all(find_inputs([path]), InputFields(), lambda batch: batch))
     path = put(tmp_path, text=[1, 2], body=["a", "b"])
     assert [r.error for b in batches(path) for r in b.rejected] == ["field 'text' must be a string, is int64"] * 2
     path = put(tmp_path, text=pa.nulls(1))

@@ -38,7 +38,7 @@ def rows(*values: object) -> bytes:
 
 
 def batches(path: Path, **wanted: Any) -> list[DocumentBatch]:
-    return list(read_all(find_inputs([path]), InputFields(**wanted)))
+    return list(read_all(find_inputs([path]), InputFields(**wanted), lambda batch: batch))
 
 
 def texts(path: Path, **wanted: Any) -> list[str]:
@@ -249,9 +249,9 @@ def test_no_row_has_the_text_field(tmp_path: Path) -> None:
     one = put(tmp_path, rows({"id": 1, "body": "x"}, 5, {"title": "y"}), "one.jsonl")
     two = put(tmp_path, rows({"body": "z"}), "two.jsonl")
     with pytest.raises(InputError, match=r"no row has the text field 'text'; fields found: id, body, title;.*--set"):
-        list(read_all(find_inputs([one, two]), InputFields()))
+        list(read_all(find_inputs([one, two]), InputFields(), lambda batch: batch))
     put(tmp_path, rows({"text": None}), "two.jsonl")
-    assert list(read_all(find_inputs([one, two]), InputFields()))
+    assert list(read_all(find_inputs([one, two]), InputFields(), lambda batch: batch))
 
 
 @pytest.mark.parametrize("suffix", PACK)

@@ -139,7 +139,7 @@ def plan(
         from cascade.io.read import find_inputs, read_all
 
         fields = InputFields(loaded.input.text, loaded.input.id)
-        documents = sum(len(batch.texts) for batch in read_all(find_inputs(inputs), fields))
+        documents = sum(read_all(find_inputs(inputs), fields, len))
     elif documents is None:
         documents = ASSUMED_DOCUMENTS
         print("The number of documents is not known (give INPUT or --documents).")

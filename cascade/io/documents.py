@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -87,3 +88,7 @@ class DocumentBatch:
 
     def __len__(self) -> int:
         return len(self.line)
+
+
+Pending = Callable[[], DocumentBatch]
+"""A batch whose bytes have been read, to be taken apart in any thread."""

@@ -1,10 +1,15 @@
-"""JSON lines: rows to documents, and kept rows copied byte for byte."""
+"""JSON lines to documents: the file in blocks of whole rows, and the rows of a block, which any thread may take apart.
+
+Rows are read by a kernel; those that it leaves are judged one by one. Copying rows is the business of lines.py.
+"""
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -12,52 +17,155 @@ import orjson
 
 from cascade.errors import InputError
 from cascade.io import jsontext
-from cascade.io.documents import DocumentBatch, InputFields, Rejected, Source
-from cascade.io.row import Reject, RowReader, find, wide
-from cascade.io.streams import reading, writing
-from cascade.text.buffer import TextBuffer, encode
+from cascade.io.documents import DocumentBatch, InputFields, Pending, Rejected, Source
+from cascade.io.row import Reject, RowReader, wide
+from cascade.io.streams import reading
+from cascade.text.buffer import PAD, TextBuffer, encode
 
-BATCH = 2 << 20
-"""Bytes of rows in a batch, about; a longer row is a batch of its own. More would leave the cache: short rows then
-take half as long again."""
+BATCH = 1 << 20
+"""Bytes of rows in a block, about; a longer row is a block of its own. More would leave the cache."""
+SLACK = 64
+"""Bytes behind the end that kernels may look at or write to."""
 BOM = b"\xef\xbb\xbf"
+LF = 10
 
-Values = tuple[list[bytes], list[bytes], list[int], dict[str, list[object]]]
-"""Texts in UTF-8, ids as JSON text, code points, wanted fields."""
+Bytes = npt.NDArray[np.uint8]
+Rows = npt.NDArray[np.int64]
 
 
-def read(source: Source, wanted: InputFields) -> Iterator[DocumentBatch]:
+@dataclass(frozen=True)
+class Block:
+    """Rows of a file, each with its line end: data[:size], and SLACK bytes more."""
+
+    data: Bytes
+    size: int
+    written: int
+    """How many of these bytes are in the file: all, but for the line end that its last row may lack."""
+    place: int
+    """Where the first row begins in the file."""
+    line: int
+    """The number (0-based) of the first row."""
+    lines: int
+    """How many rows there are, blank ones included."""
+
+
+def read(source: Source, wanted: InputFields) -> Iterator[Pending]:
     """The documents of `source`. Only a line feed ends a row; blank lines and a BOM at the start are nothing."""
-    line, place = 0, 0
     with reading(source) as stream:
-        while rows := stream.readlines(BATCH):
-            if not line and rows[0].startswith(BOM):
-                rows[0], place = rows[0].removeprefix(BOM), len(BOM)
-            stops = np.cumsum(np.fromiter(map(len, rows), np.int64, len(rows))) + place
-            yield _documents(source, wanted, rows, line, np.concatenate(([place], stops)))
-            line += len(rows)
-            place = int(stops[-1])
+        for block in _blocks(stream):
+            yield partial(_documents, source, wanted, block)
 
 
-def _documents(
-    source: Source, wanted: InputFields, rows: list[bytes], line: int, edges: npt.NDArray[np.int64]
-) -> DocumentBatch:
-    """The documents among `rows`, of which the first is at `line` (0-based) and row i at edges[i]:edges[i + 1]."""
-    reader = RowReader(wanted)
-    used, rejected = np.arange(len(rows)), list[Rejected]()
-    values = _quick(rows, wanted, source.name, line)
-    if values is None:
-        used, values, rejected = _careful(rows, reader, source.name, line)
-    texts, ids, characters, fields = values
+def _blocks(stream: io.BufferedReader) -> Iterator[Block]:
+    data = np.empty(BATCH + SLACK, np.uint8)
+    used = line = place = 0
+    more = True
+    while more:
+        before = used
+        while used < len(data) - SLACK and more:
+            got = stream.readinto(memoryview(data)[used : len(data) - SLACK])
+            more, used = got > 0, used + got
+        if not before and not place and used >= 3 and data[:3].tobytes() == BOM:
+            data, used, place = data[3:], used - 3, 3
+        end = _behind_last_line_end(data, before, used) if more else used
+        written = end
+        if end and data[end - 1] != LF:
+            data[end] = LF
+            end += 1
+        if end:
+            lines = int(np.count_nonzero(data[:end] == LF))
+            yield Block(data, end, written, place, line, lines)
+            line += lines
+            place += written
+        rest = data[written:used]
+        # Room for as much again as there is: a long row must not be copied each time that some of it comes.
+        data = np.empty(len(rest) + max(BATCH, len(rest)) + SLACK, np.uint8)
+        data[: len(rest)] = rest
+        used = len(rest)
+
+
+def _behind_last_line_end(data: Bytes, start: int, stop: int) -> int:
+    """The place behind the last line feed in data[start:stop]; 0 if there is none."""
+    while stop > start:
+        begin = max(start, stop - 16384)
+        found = np.flatnonzero(data[begin:stop] == LF)
+        if len(found):
+            return begin + int(found[-1]) + 1
+        stop = begin
+    return 0
+
+
+@dataclass(frozen=True)
+class _Values:
+    """What rows have: texts, ids as JSON text (empty: none), code points, further fields."""
+
+    texts: TextBuffer
+    ids: TextBuffer
+    characters: Rows
+    fields: dict[str, list[object]]
+
+
+@dataclass(frozen=True)
+class _Names:
+    """What is wanted, as the kernel takes it; see cascade.kernels.jsonrows.scan_rows."""
+
+    keys: Bytes
+    parts: Rows
+    paths: Rows
+
+
+@lru_cache(maxsize=8)
+def _names(wanted: InputFields) -> _Names:
+    """A name is a key at the top or, if it has dots, also a path; where a row has both, the kernel leaves it."""
+    names: list[bytes] = []
+    paths: list[tuple[int, int, int]] = []
+    for number, name in enumerate((wanted.text, wanted.id, *wanted.fields)):
+        for path in [[name], name.split(".")] if "." in name else [[name]]:
+            paths.append((number, len(names), len(path)))
+            names += map(encode, path)
+    ends = np.cumsum([0, *map(len, names)])
+    return _Names(
+        np.frombuffer(b"".join(names) + bytes(1), np.uint8),
+        np.column_stack((ends[:-1], ends[1:])),
+        np.array(paths, np.int64),
+    )
+
+
+def _documents(source: Source, wanted: InputFields, block: Block) -> DocumentBatch:
+    """The documents of a block."""
+    from cascade.kernels import jsonrows as kernel
+
+    names = _names(wanted)
+    texts, ids = np.empty(len(block.data) + SLACK, np.uint8), np.empty(len(block.data) + SLACK, np.uint8)
+    table = np.empty((block.lines, kernel.SPANS + 2 * len(wanted.fields)), np.int64)
+    rows = kernel.scan_rows(block.data, block.size, names.keys, names.parts, names.paths, texts, ids, table)
+    table = table[:rows]
+    lines = table[:, kernel.LINE] + (block.line + 1)
+    found = _Values(
+        _buffer(texts, table[:, kernel.TEXT_END]),
+        _buffer(ids, table[:, kernel.ID_END]),
+        table[:, kernel.CHARACTERS].copy(),
+        {
+            name: _field(block.data, table[:, at], table[:, at + 1])
+            for at, name in zip(range(kernel.SPANS, table.shape[1], 2), wanted.fields, strict=True)
+        },
+    )
+    reader, rejected, used = RowReader(wanted), list[Rejected](), slice(None)
+    left = np.flatnonzero(table[:, kernel.READ] == 0)
+    if len(left):
+        spans = table[left][:, [kernel.START, kernel.STOP]].tolist()
+        raw = [(row, block.data[a:b].tobytes()) for row, (a, b) in zip(left.tolist(), spans, strict=True)]
+        found, used, rejected = _judged(raw, found, reader, source.name, lines)
+    lines = lines[used]
     return DocumentBatch(
         source=source,
-        texts=TextBuffer.from_bytes(texts),
-        ids=TextBuffer.from_bytes(ids),
-        line=used + (line + 1),
-        start=edges[used],
-        stop=edges[used + 1],
-        characters=np.array(characters, np.int64),
-        fields=fields,
+        texts=found.texts,
+        ids=_filled(found.ids, source.name, lines),
+        line=lines,
+        start=table[used, kernel.START] + block.place,
+        stop=np.minimum(table[used, kernel.STOP], block.written) + block.place,
+        characters=found.characters,
+        fields=found.fields,
         rejected=rejected,
         lacking=reader.lacking,
         names=tuple(reader.names),
@@ -65,100 +173,73 @@ def _documents(
     )
 
 
-def _quick(rows: list[bytes], wanted: InputFields, name: str, line: int) -> Values | None:
-    """All rows at once if each is an object with a text and with numbers that orjson keeps; None if any is not."""
+def _buffer(data: Bytes, ends: Rows) -> TextBuffer:
+    offsets = np.concatenate((np.zeros(1, np.int64), ends))
+    size = int(offsets[-1])
+    data[size : size + PAD] = 0
+    return TextBuffer(data[: size + PAD], offsets)
+
+
+def _field(data: Bytes, start: Rows, stop: Rows) -> list[object]:
+    """The values at data[start:stop], None where start is -1."""
+    raw = [data[a:b].tobytes() if a >= 0 else b"null" for a, b in zip(start.tolist(), stop.tolist(), strict=True)]
     try:
-        objects = list(map(orjson.loads, rows))
-        texts = _look_up(objects, wanted.text)
-        encoded = list(map(str.encode, texts))
-        ids = _look_up(objects, wanted.id)
-        fields = {name: _look_up(objects, name) for name in wanted.fields}
-    except (ValueError, TypeError, AttributeError):
-        return None
-    if None in ids:
-        ids = [f"{name}:{line + 1 + i}" if v is None else v for i, v in enumerate(ids)]
-    if not {int, str}.issuperset(map(type, ids)) or any(any(map(wide, values)) for values in fields.values()):
-        return None
-    return encoded, jsontext.dumps_all(ids), list(map(len, texts)), fields
+        values: list[object] = orjson.loads(b"[" + b",".join(raw) + b"]")
+    except orjson.JSONDecodeError:  # a number that no double holds
+        return list(map(jsontext.loads, raw))
+    return list(map(jsontext.loads, raw)) if any(map(wide, values)) else values
 
 
-def _look_up(rows: list[Any], name: str) -> list[Any]:
-    return [find(row, name) for row in rows] if "." in name else [row.get(name) for row in rows]
+def _filled(ids: TextBuffer, name: str, lines: Rows) -> TextBuffer:
+    """The ids, with `"FILE:LINE"` for those that are missing."""
+    ends = ids.offsets.tolist()
+    missing = np.flatnonzero(np.diff(ids.offsets) == 0)
+    if not len(missing):
+        return ids
+    data = ids.data[: ends[-1]].tobytes()
+    values = [data[a:b] for a, b in pairwise(ends)]
+    made = jsontext.dumps_all([f"{name}:{line}" for line in lines[missing].tolist()])
+    for row, value in zip(missing.tolist(), made, strict=True):
+        values[row] = value
+    return TextBuffer.from_bytes(values)
 
 
-def _careful(
-    rows: list[bytes], reader: RowReader, name: str, line: int
-) -> tuple[npt.NDArray[np.int64], Values, list[Rejected]]:
-    """Row by row: which rows are documents, their values, and the rows that are rejected."""
-    used: list[int] = []
-    texts: list[bytes] = []
-    ids: list[bytes] = []
-    characters: list[int] = []
-    fields: dict[str, list[object]] = {name: [] for name in reader.wanted.fields}
+def _judged(
+    left: list[tuple[int, bytes]], found: _Values, reader: RowReader, name: str, lines: Rows
+) -> tuple[_Values, Rows, list[Rejected]]:
+    """Puts the values of the rows that the kernel has left among those of the others.
+
+    Also which rows are documents, and those that are rejected.
+    """
+    texts, ids = (
+        [buffer.data[a:b].tobytes() for a, b in pairwise(buffer.offsets.tolist())] for buffer in (found.texts, found.ids)
+    )
+    documents = np.ones(len(texts), bool)
     rejected: list[Rejected] = []
-    for i, row in enumerate(rows):
-        if not row or row.isspace():
+    for row, raw in left:
+        documents[row] = False
+        if raw.isspace():
             continue
         try:
-            value = reader.parse(row)
+            value = reader.parse(raw)
             text = reader.text(value)
-            ids.append(reader.id(value, missing=f"{name}:{line + 1 + i}"))
+            ids[row] = reader.id(value)
         except Reject as fault:
             if reader.wanted.strict:
-                raise InputError(f"{name}:{line + 1 + i}: {fault}; mend the row or run without --strict") from None
-            rejected.append(Rejected(name, line + 1 + i, str(fault)))
+                raise InputError(f"{name}:{lines[row]}: {fault}; mend the row or run without --strict") from None
+            rejected.append(Rejected(name, int(lines[row]), str(fault)))
             continue
-        used.append(i)
-        texts.append(encode(text))
-        characters.append(len(text))
-        for values, found in zip(fields.values(), reader.fields(value), strict=True):
-            values.append(found)
-    return np.array(used, np.int64), (texts, ids, characters, fields), rejected
-
-
-def copy(source: Source, start: npt.NDArray[np.int64], stop: npt.NDArray[np.int64], path: Path) -> None:
-    """Copies the rows at start[i]:stop[i] (bytes, ascending) of `source` to `path`, compressed as `source` is.
-
-    A line feed is added where the last row has none.
-    """
-    last = b"\n"
-    with writing(path, source.compression) as out:
-        for block in chosen(source, start, stop):
-            out.write(block)
-            last = block[-1:]
-        if last != b"\n":
-            out.write(b"\n")
-
-
-def rows_at(source: Source, start: npt.NDArray[np.int64], stop: npt.NDArray[np.int64]) -> Iterator[dict[str, object]]:
-    """The rows at start[i]:stop[i] (bytes, ascending) of `source` as mappings, integers exact."""
-    begun: list[bytes] = []
-    for block in chosen(source, start, stop):
-        begun.append(block)
-        if b"\n" in block:
-            *rows, rest = b"".join(begun).split(b"\n")
-            yield from map(jsontext.loads, rows)
-            begun = [rest] if rest else []
-    if begun:
-        yield jsontext.loads(b"".join(begun))
-
-
-def chosen(source: Source, start: npt.NDArray[np.int64], stop: npt.NDArray[np.int64]) -> Iterator[bytes]:
-    """The bytes at start[i]:stop[i] (ascending, apart) of `source`, in blocks, none of them empty."""
-    opens = np.concatenate(([True], start[1:] != stop[:-1]))[: len(start)]
-    begins = start[opens]
-    ends = stop[np.concatenate((opens[1:], [True]))[: len(stop)]]
-    done, place = 0, 0
-    with reading(source) as stream:
-        while done < len(begins):
-            block = memoryview(stream.read(BATCH))
-            if not block:
-                raise InputError(f"{source.name}: is shorter than it was when its rows were read; run again")
-            after = place + len(block)
-            reached = int(np.searchsorted(begins, after))
-            left = np.maximum(begins[done:reached] - place, 0).tolist()
-            right = np.minimum(ends[done:reached] - place, len(block)).tolist()
-            if left:
-                yield b"".join([block[i:j] for i, j in zip(left, right, strict=True)])
-            done = int(np.searchsorted(ends, after, side="right"))
-            place = after
+        documents[row] = True
+        texts[row] = encode(text)
+        found.characters[row] = len(text)
+        for values, one in zip(found.fields.values(), reader.fields(value), strict=True):
+            values[row] = one
+    used = np.flatnonzero(documents)
+    rows = used.tolist()
+    values = _Values(
+        TextBuffer.from_bytes([texts[row] for row in rows]),
+        TextBuffer.from_bytes([ids[row] for row in rows]),
+        found.characters[used],
+        {key: [column[row] for row in rows] for key, column in found.fields.items()},
+    )
+    return values, used, rejected

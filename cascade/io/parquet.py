@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -13,7 +14,7 @@ import numpy.typing as npt
 
 from cascade.errors import InputError
 from cascade.io import jsontext
-from cascade.io.documents import DocumentBatch, InputFields, Rejected, Source
+from cascade.io.documents import DocumentBatch, InputFields, Pending, Rejected, Source
 from cascade.io.row import listed
 from cascade.io.streams import opened, read_faults, writing
 from cascade.text.buffer import TextBuffer
@@ -30,7 +31,7 @@ GROUP = 64 << 20
 """Bytes after which a row group is written though that of the input goes on."""
 
 
-def read(source: Source, wanted: InputFields) -> Iterator[DocumentBatch]:
+def read(source: Source, wanted: InputFields) -> Iterator[Pending]:
     """The documents of `source`; a null text, or one that is not UTF-8, is rejected with its row."""
     with _opened(source) as file:
         names = file.schema_arrow.names
@@ -42,7 +43,7 @@ def read(source: Source, wanted: InputFields) -> Iterator[DocumentBatch]:
         row = 0
         for group in range(file.num_row_groups):
             for batch in _batches(source, file, group, columns):
-                yield _documents(source, wanted, names, batch, row)
+                yield partial(_documents, source, wanted, names, batch, row)
                 row += batch.num_rows
 
 

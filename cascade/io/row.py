@@ -65,11 +65,11 @@ class RowReader:
             self.names.update(dict.fromkeys(value))
         raise Reject(f"there is no field {self.wanted.text!r}; the row has {listed(list(value))}")
 
-    def id(self, value: dict[str, object], missing: str) -> bytes:
-        """The row's id as JSON text; `missing` if it has none or null."""
+    def id(self, value: dict[str, object]) -> bytes:
+        """The row's id as JSON text; empty if it has none or null."""
         found = find(value, self.wanted.id)
         if found is None:
-            return jsontext.dumps(missing)
+            return b""
         try:
             return jsontext.dumps(found)
         except RecursionError:

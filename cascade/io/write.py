@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import orjson
 
-from cascade.io import jsonl
+from cascade.io import lines
 from cascade.io.documents import Source
 from cascade.io.jsontext import RawJson
 from cascade.io.sources import split_suffix
@@ -56,7 +56,7 @@ def write_kept(
 
         parquet.copy(source, start[keep], path)
     else:
-        jsonl.copy(source, start[keep], stop[keep], path)
+        lines.copy(source, start[keep], stop[keep], path)
 
 
 def write_text(path: Path, text: str) -> None:

@@ -87,6 +87,19 @@ def _is_word(builder, block):
     return builder.or_(letter, _any(builder, block, (0x30, 0x39), (0x5F, 0x5F)))
 
 
+@intrinsic
+def _copy_plain(typing_context, data, i, out, w):
+    def generate(context, builder, signature, args):
+        block = _load_block(context, builder, signature.args[0], args[0], args[1])
+        target = context.make_array(signature.args[2])(context, builder, args[2]).data
+        store = builder.store(block, builder.bitcast(builder.gep(target, [args[3]]), BLOCK.as_pointer()))
+        store.align = 1
+        other = _any(builder, block, (0x00, 0x1F), (0x22, 0x22), (0x5C, 0x5C), (0x80, 0xFF))
+        return builder.bitcast(other, ir.IntType(64))
+
+    return types.uint64(data, types.intp, out, types.intp), generate
+
+
 _word_bits = _byte_test(_is_word)
 _visible_bits = _byte_test(lambda builder, block: builder.not_(_any(builder, block, (9, 13), (28, 32))))
 _high_bits = _byte_test(lambda builder, block: _inside(builder, block, 0x80, 0xFF))
@@ -130,6 +143,15 @@ def map_ascii(data, i, out, w, lower, drop, zero, space):
     to spaces.
     """
     return _map_ascii(data, i, out, w, lower, drop, zero, space)
+
+
+@njit(inline="always")
+def copy_plain(data, i, out, w):
+    """Copies 64 bytes from data[i:] to out[w:]; returns which of them mean something in a JSON string, or are not ASCII.
+
+    Those are quotes, backslashes, control characters and bytes from 0x80 on.
+    """
+    return _copy_plain(data, i, out, w)
 
 
 @njit(inline="always")
