@@ -1,7 +1,9 @@
 """Makes the corpora that the benchmarks run on, from a fixed seed, as JSONL {"id": row, "text": str}.
 
-Word frequencies follow Zipf's law, lengths are log-normal. Beside unrelated documents there are exact copies, near
-copies with 1, 2, 5, 10 and 20 % of their words edited, and pages of templates, mixed at random. No measuring here.
+Word frequencies follow Zipf's law. `documents` have log-normal lengths; beside unrelated ones there are exact copies,
+near copies with 1, 2, 5, 10 and 20 % of their words edited, and pages of templates. `short` texts have 5 to 30 words,
+with copies that are exact, have one word more or less at the end, or another in the middle. All are mixed at random.
+Words are held as numbers, four bytes each, and become text as they are written. No measuring here.
 """
 
 from __future__ import annotations
@@ -25,6 +27,10 @@ PAGES = 0.04
 """Share of the documents that are pages of a template, PER_TEMPLATE of one."""
 PER_TEMPLATE = 40
 
+SHORT_COPIES = {"exact": 0.02, "longer": 0.02, "shorter": 0.02, "changed": 0.02}
+"""Shares of the short texts: copies as they are, with one word more or less at the end, or another in the middle."""
+SHORT_LENGTHS = (5, 30)
+
 VOCABULARY = 50_000
 SENTENCE = 14
 """Words of a sentence, on average. It starts with a capital. English has no punctuation, so that programs that split at
@@ -38,13 +44,16 @@ class Spec:
     documents: int = 50_000
     language: Literal["english", "chinese"] = "english"
     seed: int = 0
+    shape: Literal["documents", "short"] = "documents"
 
     @property
     def name(self) -> str:
-        return f"{self.language}-{self.documents}-s{self.seed}-v{VERSION}"
+        shape = "" if self.shape == "documents" else f"-{self.shape}"
+        return f"{self.language}{shape}-{self.documents}-s{self.seed}-v{VERSION}"
 
     def as_dict(self) -> dict[str, object]:
-        shares = {"copies": COPIES, "edited": {str(rate): share for rate, share in EDITED.items()}, "pages": PAGES}
+        edited = {str(rate): share for rate, share in EDITED.items()}
+        shares = {"copies": COPIES, "edited": edited, "pages": PAGES} if self.shape == "documents" else SHORT_COPIES
         return {**asdict(self), "generator": VERSION, "shares": shares}
 
 
@@ -67,21 +76,28 @@ def texts(spec: Spec) -> Iterator[str]:
     random = np.random.default_rng(spec.seed)
     inner, first = _vocabulary(spec.language, random)
     words = np.array(inner + first, object)
-    documents = _documents(spec.documents, random)
-    ends = documents.offsets.tolist()
-    for i in random.permutation(len(documents)).tolist():
-        pieces = words[documents.tokens[ends[i] : ends[i + 1]]].tolist()
-        yield " ".join(pieces) if spec.language == "english" else "".join(pieces).lstrip("。") + "。"
+    parts = _documents(spec.documents, random) if spec.shape == "documents" else _short(spec.documents, random)
+    # A document is a row of a part; the first documents are those of the first part.
+    first_of = _ends(np.array([len(part) for part in parts]))
+    for rows in np.array_split(random.permutation(first_of[-1]), -(-spec.documents // SLICE)):
+        within = np.searchsorted(first_of, rows, "right") - 1
+        for part, row in zip(within.tolist(), (rows - first_of[within]).tolist(), strict=True):
+            tokens, offsets = parts[part].tokens, parts[part].offsets
+            pieces = words[tokens[offsets[row] : offsets[row + 1]]].tolist()
+            yield " ".join(pieces) if spec.language == "english" else "".join(pieces).lstrip("。") + "。"
 
 
 # -- documents as word numbers ----------------------------------------------------------------------------------------
+
+SLICE = 1 << 20
+"""Words, or documents, that are drawn at a time: so many that this is quick, and few beside the corpus."""
 
 
 @dataclass(frozen=True)
 class _Tokens:
     """Document i has the words tokens[offsets[i]:offsets[i + 1]]; from VOCABULARY on they start a sentence."""
 
-    tokens: npt.NDArray[np.int64]
+    tokens: npt.NDArray[np.int32]
     offsets: npt.NDArray[np.int64]
 
     def __len__(self) -> int:
@@ -94,15 +110,33 @@ class _Tokens:
         return _Tokens(self.tokens[places], offsets)
 
 
-def _documents(count: int, random: np.random.Generator) -> _Tokens:
+def _documents(count: int, random: np.random.Generator) -> list[_Tokens]:
     copies, pages = int(count * COPIES), int(count * PAGES)
     edited = {rate: int(count * share) for rate, share in EDITED.items()}
     originals = _fresh(_lengths(count - copies - pages - sum(edited.values()), random), random)
     parts = [originals, originals.take(random.integers(0, len(originals), copies)), _pages(pages, random)]
     for rate, number in edited.items():
         parts.append(_edit(originals.take(random.integers(0, len(originals), number)), rate, random))
-    lengths = np.concatenate([np.diff(part.offsets) for part in parts])
-    return _Tokens(np.concatenate([part.tokens for part in parts]), _ends(lengths))
+    return parts
+
+
+def _short(count: int, random: np.random.Generator) -> list[_Tokens]:
+    numbers = {kind: int(count * share) for kind, share in SHORT_COPIES.items()}
+    least, most = SHORT_LENGTHS
+    originals = _fresh(random.integers(least, most + 1, count - sum(numbers.values())), random)
+    parts = [originals]
+    for kind, number in numbers.items():
+        copies = originals.take(random.integers(0, len(originals), number))
+        lengths = np.diff(copies.offsets)
+        times = np.ones(len(copies.tokens), np.int64)
+        if kind in ("longer", "shorter"):
+            times[copies.offsets[1:] - 1] = 2 if kind == "longer" else 0
+        offsets = _ends(times)[copies.offsets]
+        tokens = np.repeat(copies.tokens, times)
+        if kind in ("longer", "changed"):
+            tokens[offsets[1:] - 1 if kind == "longer" else offsets[:-1] + lengths // 2] = _words(number, random)
+        parts.append(_Tokens(tokens, offsets))
+    return parts
 
 
 def _edit(documents: _Tokens, rate: float, random: np.random.Generator) -> _Tokens:
@@ -138,10 +172,15 @@ def _lengths(count: int, random: np.random.Generator) -> npt.NDArray[np.int64]:
     return random.lognormal(5.42, 0.7, count).astype(np.int64) + 10
 
 
-def _words(count: int, random: np.random.Generator) -> npt.NDArray[np.int64]:
+def _words(count: int, random: np.random.Generator) -> npt.NDArray[np.int32]:
     weights = 1 / np.arange(1, VOCABULARY + 1) ** 1.05
-    rank = np.searchsorted(np.cumsum(weights / weights.sum())[:-1], random.random(count))
-    return rank + VOCABULARY * (random.random(count) < 1 / SENTENCE)
+    bounds = np.cumsum(weights / weights.sum())[:-1]
+    words = np.empty(count, np.int32)
+    for at in range(0, count, SLICE):
+        words[at : at + SLICE] = np.searchsorted(bounds, random.random(min(SLICE, count - at)))
+    for at in range(0, count, SLICE):
+        words[at : at + SLICE] += VOCABULARY * (random.random(min(SLICE, count - at)) < 1 / SENTENCE)
+    return words
 
 
 def _ends(lengths: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:

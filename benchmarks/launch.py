@@ -1,6 +1,6 @@
 """Starts one command as its only child, waits for it and writes what it took to a file descriptor.
 
-Called as `python -I -S launch.py DESCRIPTOR PROCESSORS DATA COMMAND ...`. A process of its own, and small, since a child
+Called as `python -I -S launch.py DESCRIPTOR PROCESSORS DATA COMMAND ...`. A process of its own and small, since a child
 begins with the peak memory of the process that started it: whoever measures may hold a whole corpus.
 """
 
