@@ -5,10 +5,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
 import orjson
+import yaml
 
 ROOT = Path(__file__).resolve().parent.parent
 PEERS_PYTHON = ROOT / "benchmarks" / ".venv-peers" / "bin" / "python"
@@ -31,6 +33,12 @@ class Answer:
 
     removed: list[int] | None
     """None: it removes nothing, so that recall and precision mean nothing."""
+    compared: int | None = None
+    """Pairs of documents that it compared by more than a bucket; None: it does not tell."""
+    config: dict[str, Any] = field(default_factory=dict)
+    """Every option, filled in."""
+    digest: str | None = None
+    """Of all bytes written but the report's, which holds times."""
     facts: dict[str, Any] = field(default_factory=dict)
 
 
@@ -46,6 +54,8 @@ class Program:
     languages: tuple[str, ...] = ("english", "chinese")
     warm_up: bool = False
     """Run once before the clock counts, so that compiled kernels are cached."""
+    slow: bool = False
+    """Takes minutes where others take seconds: compared on a smaller corpus."""
 
 
 def programs() -> list[Program]:
@@ -59,10 +69,10 @@ def programs() -> list[Program]:
         ),
         _peer("daft", "buckets only, nothing confirmed or written", "english"),
         _peer("rensa", "shingles in Python; sketch check; nothing written", "english", "chinese"),
-        _peer("gaoya", "sketch check; nothing written", "english"),
+        _peer("gaoya", "sketch check; nothing written", "english", "chinese"),
         _peer("datasketch", "shingles in Python; sketch check; nothing written", "english", "chinese"),
-        _peer("text_dedup", "components of buckets, unconfirmed; writes a dataset", "english"),
-        _peer("datatrove", "components of buckets, unconfirmed; writes rows", "english"),
+        _peer("text_dedup", "components of buckets, unconfirmed; writes a dataset", "english", slow=True),
+        _peer("datatrove", "components of buckets, unconfirmed; writes rows", "english", slow=True),
     ]
 
 
@@ -75,26 +85,37 @@ def _ours(name: str, does: str, config: str, *options: str) -> Program:
         out = task.work / "out"
         removed = [orjson.loads(line)["id"] for line in (out / "removed.jsonl").read_bytes().splitlines()]
         report = orjson.loads((out / "report.json").read_bytes())
-        facts = {
-            "report": {k: v for k, v in report.items() if k != "inputs"},  # paths of one machine
-            "config": (out / "config.yaml").read_text(),
-        }
-        return Answer(removed, facts)
+        config = yaml.safe_load((out / "config.yaml").read_bytes())
+        compared = report["stages"][0]["pairs_in"]
+        facts = {k: v for k, v in report.items() if k != "inputs"}  # paths of one machine
+        return Answer(removed, compared, config, digest(out), {"report": facts})
 
     return Program(name, does, command, answer, warm_up=True)
+
+
+def digest(out: Path) -> str:
+    """Of the files in a folder that `cascade run` wrote, as far as they must be the same for the same texts."""
+    hashed = blake2b(digest_size=16)
+    for path in sorted(out.rglob("*")):
+        if path.is_file() and path.name not in ("report.json", "config.yaml"):
+            hashed.update(f"{path.relative_to(out)}\0{path.stat().st_size}\0".encode())
+            with path.open("rb") as file:
+                while block := file.read(1 << 20):
+                    hashed.update(block)
+    return hashed.hexdigest()
 
 
 def _limit(task: Task) -> list[str]:
     return [sys.executable, "-m", "benchmarks.limit", str(task.corpus), str(task.work / "kept.jsonl")]
 
 
-def _peer(name: str, does: str, *languages: str) -> Program:
+def _peer(name: str, does: str, *languages: str, slow: bool = False) -> Program:
     def command(task: Task) -> list[str]:
         arguments = [str(task.corpus), str(task.work), str(task.threads), task.language]
         return [str(PEERS_PYTHON), "-m", f"benchmarks.peers.{name}", *arguments]
 
     def answer(task: Task, output: str) -> Answer:
         found = orjson.loads(output.strip().rpartition("\n")[2])
-        return Answer(found.pop("removed"), found)
+        return Answer(found.pop("removed"), found.pop("compared"), found.pop("config"), None, found)
 
-    return Program(name, does, command, answer, languages)
+    return Program(name, does, command, answer, languages, slow=slow)

@@ -1,52 +1,90 @@
-"""The speed section of README.md, written from a result file: figures get there by this and by no hand."""
+"""`python -m benchmarks.readme RESULT...`: the speed section of README.md, written from result files and by no hand.
+
+Results on the same corpus with different numbers of threads share a table.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+import sys
+import textwrap
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import orjson
 
 from benchmarks.programs import ROOT
+from benchmarks.table import LIMIT, OURS, markdown, number
 
 SECTION = re.compile(r"(?<=^<!-- speed -->\n).*?(?=^<!-- /speed -->$)", re.M | re.S)
+WIDTH = 119
+
+Result = Mapping[str, Any]
 
 
-def section(result: Mapping[str, Any], name: str) -> str:
-    """Markdown of one result: what was measured, on what, and the table."""
-    about, machine = result["corpus"], result["machine"]
-    ours = next(p["median"] for p in result["programs"] if p["name"] == "cascade")
-    threads = "one thread" if about["threads"] == 1 else f"{about['threads']} threads"
-    lines = [
-        f"{about['documents']:,} generated documents, {about['bytes'] / 1e6:.0f} MB of JSON lines, {threads}, whole",
-        f"processes, medians; {machine['processor']}, {machine['date'][:10]}. Recall and precision are held against",
-        f"all pairs with an exact Jaccard similarity of {about['threshold']} or more (word 5-grams). What each program",
-        f"does and leaves out: [benchmarks](benchmarks/README.md); every figure: `benchmarks/results/{name}`.",
-        "",
-        "| program | seconds | × cascade | MB/s | peak MB | recall | precision |",
-        "|---|---|---|---|---|---|---|",
-    ]
-    for program in result["programs"]:
+def section(results: Mapping[str, Result]) -> str:
+    """Markdown of results by name: what was measured, on what, and a table for each corpus."""
+    machine = next(iter(results.values()))["machine"]
+    about = next(iter(results.values()))["corpus"]
+    intro = (
+        f"Whole processes, medians, measured by `make bench`; {machine['processor']}, {machine['date'][:10]}. × is a "
+        f"program's time divided by that of `{OURS}` in the same run: so many times faster is `{OURS}`. Recall and "
+        f"precision are held against all pairs with an exact Jaccard similarity of {about['threshold']} or more "
+        "(word 5-grams). [benchmarks](benchmarks/README.md) tells what each program does and leaves out, and the files "
+        "there hold every figure."
+    )
+    groups: dict[str, dict[str, Result]] = {}
+    for name, result in results.items():
+        groups.setdefault(re.sub(r"-t\d+$", "", name), {})[name] = result
+    parts = [textwrap.fill(intro, WIDTH, break_on_hyphens=False, break_long_words=False)]
+    parts += [_group(sorted(group.items(), key=lambda item: item[1]["corpus"]["threads"])) for group in groups.values()]
+    return "\n\n".join(parts) + "\n"
+
+
+def _group(named: Sequence[tuple[str, Result]]) -> str:
+    """One corpus: a sentence and a table with the times of each number of threads."""
+    results = [result for _, result in named]
+    about = results[0]["corpus"]
+    kind = f"{'generated ' if 'generated' in about else ''}{about['language'].capitalize()} documents"
+    limits = [f"{_of(r, OURS)['times_limit']:.2f} ({_threads(r)})" for r in results if _of(r, OURS).get("times_limit")]
+    files = ", ".join(f"`benchmarks/results/{name}.json`" for name, _ in named)
+    sentence = f"{about['documents']:,} {kind}, {about['bytes'] / 1e6:.0f} MB of JSON lines ({files})"
+    sentence += f"; `{OURS}` takes {' and '.join(limits)} times as long as `{LIMIT}`:" if limits else ":"
+    head = ["program"]
+    for result in results:
+        head += [f"s, {_threads(result)}", "×"]
+    rows = [[*head, "MB/s", "peak MB", "pairs compared", "recall", "precision"]]
+    for program in results[0]["programs"]:
         cells = [program["name"]]
-        if program["median"] is None:
-            cells += ["failed", "", "", "", "", ""]
-        else:
-            recall, precision = ("" if program[k] is None else f"{program[k]:.4f}" for k in ("recall", "precision"))
-            cells += [
-                f"{program['median']:.2f}",
-                f"{program['median'] / ours:.2f}",
-                f"{program['mb_per_second']:.1f}",
-                f"{program['peak_bytes'] / 1e6:.0f}",
-                recall,
-                precision,
-            ]
-        lines.append(f"| {' | '.join(cells)} |")
-    return "\n".join(lines) + "\n"
+        for result in results:
+            found = _of(result, program["name"])
+            cells += [number(found.get("median"), ".2f") or "failed", number(found.get("times_cascade"), ".2f")]
+        cells += [
+            number(program["mb_per_second"], ".1f"),
+            f"{program['peak_bytes'] / 1e6:.0f}" if program["peak_bytes"] else "",
+            number(program["pairs_compared"], ","),
+            number(program["recall"], ".4f"),
+            number(program["precision"], ".4f"),
+        ]
+        rows.append(cells)
+    return f"{textwrap.fill(sentence, WIDTH, break_on_hyphens=False, break_long_words=False)}\n\n{markdown(rows)}"
 
 
-def write_section(path: Path, readme: Path = ROOT / "README.md") -> None:
-    """Puts the section of a result file into README.md."""
-    text = section(orjson.loads(path.read_bytes()), path.name)
+def _of(result: Result, name: str) -> Mapping[str, Any]:
+    found: Mapping[str, Any] = next((program for program in result["programs"] if program["name"] == name), {})
+    return found
+
+
+def _threads(result: Result) -> str:
+    return "one thread" if result["corpus"]["threads"] == 1 else f"{result['corpus']['threads']} threads"
+
+
+def write_section(paths: Sequence[Path], readme: Path = ROOT / "README.md") -> None:
+    """Puts the section of result files into README.md."""
+    text = section({path.stem: orjson.loads(path.read_bytes()) for path in paths})
     readme.write_text(SECTION.sub(lambda _: text, readme.read_text("utf-8"), count=1), "utf-8")
+
+
+if __name__ == "__main__":
+    write_section(list(map(Path, sys.argv[1:])))

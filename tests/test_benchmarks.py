@@ -6,6 +6,7 @@ import json
 import sys
 from itertools import combinations
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,8 +16,7 @@ from hypothesis import strategies as st
 from benchmarks.corpus import Spec, corpus, texts
 from benchmarks.labelled import clustered_pairs, scores
 from benchmarks.measure import run
-from benchmarks.readme import write_section
-from benchmarks.truth import recall_and_precision, true_pairs
+from benchmarks.truth import join, recall_and_precision, true_pairs
 from benchmarks.words import words
 
 
@@ -30,8 +30,27 @@ def test_a_corpus_is_determined_by_its_parameters(language: str, tmp_path: Path)
     assert [row["text"] for row in rows] == made
     assert made != list(texts(Spec(300, language, seed=1)))
     assert len(set(made)) <= 300 - 6  # exact copies
-    found = {t: len(true_pairs(path, made, language, t)) for t in (0.5, 0.8, 1.0)}
+    found = {t: len(true_pairs(path, language, t)) for t in (0.5, 0.8, 1.0)}
     assert found[0.5] > found[0.8] > found[1.0] >= 6
+
+
+@pytest.mark.parametrize("shape", ["documents", "short"])
+def test_a_corpus_does_not_depend_on_how_much_is_drawn_at_a_time(shape: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    spec = Spec(100, shape=shape)
+    whole = list(texts(spec))
+    monkeypatch.setattr("benchmarks.corpus.SLICE", 7)
+    assert list(texts(spec)) == whole
+
+
+def test_short_texts_have_near_copies_of_their_own() -> None:
+    made = [text.split() for text in texts(Spec(1_000, shape="short"))]
+    assert len(made) == 1_000
+    assert min(map(len, made)) >= 4
+    assert max(map(len, made)) <= 31
+    assert len({tuple(text) for text in made}) < 990  # exact copies
+    heads = {tuple(text) for text in made}
+    assert sum(tuple(text[:-1]) in heads for text in made) >= 30  # longer or shorter by one word
+    assert "short" in Spec(1_000, shape="short").name
 
 
 def shingles(text: str, language: str) -> set[tuple[str, ...]]:
@@ -45,7 +64,7 @@ def shingles(text: str, language: str) -> set[tuple[str, ...]]:
     st.sampled_from(["english", "chinese"]),
 )
 @settings(deadline=None, max_examples=100)
-def test_truth_equals_all_pairs(tmp_path_factory: pytest.TempPathFactory, items: list[str], t: float, way: str) -> None:
+def test_truth_equals_all_pairs(items: list[str], t: float, way: str) -> None:
     items = [item.replace("b", "中") for item in items] if way == "chinese" else items
     sets = [shingles(item, way) for item in items]
     expected = [
@@ -53,8 +72,15 @@ def test_truth_equals_all_pairs(tmp_path_factory: pytest.TempPathFactory, items:
         for i, j in combinations(range(len(items)), 2)
         if sets[i] and sets[j] and len(sets[i] & sets[j]) / len(sets[i] | sets[j]) >= t - 1e-9
     ]
-    found = true_pairs(tmp_path_factory.mktemp("truth") / "corpus.jsonl", items, way, t)
-    assert sorted(found.tolist()) == expected
+    assert sorted(join(items, way, t).tolist()) == expected
+
+
+def test_truth_is_kept_beside_the_corpus(tmp_path: Path) -> None:
+    path = tmp_path / "corpus.jsonl"
+    path.write_text("".join(json.dumps({"id": i, "text": text}) + "\n" for i, text in enumerate(["a b", "c", "a b"])))
+    assert true_pairs(path, "english", 0.8).tolist() == [[0, 2]]
+    path.unlink()
+    assert true_pairs(path, "english", 0.8).tolist() == [[0, 2]]
 
 
 def test_recall_and_precision_of_removals() -> None:
@@ -119,34 +145,3 @@ def test_a_process_that_takes_too_long_is_stopped(tmp_path: Path) -> None:
     result = run([sys.executable, "-c", "import time; time.sleep(60)"], 1, tmp_path, 0.5)
     assert result.status == -9
     assert result.seconds < 10
-
-
-def test_the_speed_section_of_the_readme_is_written_from_a_result(tmp_path: Path) -> None:
-    program = {
-        "name": "cascade",
-        "median": 2.0,
-        "mb_per_second": 55.5,
-        "peak_bytes": 3e8,
-        "recall": 1.0,
-        "precision": 1,
-    }
-    result = {
-        "machine": {"processor": "a processor", "date": "2026-11-30T00:00:00"},
-        "corpus": {"documents": 50_000, "bytes": 111_000_000, "threads": 1, "threshold": 0.8},
-        "programs": [
-            program,
-            {**program, "name": "other", "median": 7.0, "recall": None, "precision": None},
-            {**program, "name": "broken", "median": None},
-        ],
-    }
-    (tmp_path / "r.json").write_text(json.dumps(result))
-    (tmp_path / "README.md").write_text("before\n<!-- speed -->\nold\n<!-- /speed -->\nafter\n")
-    for _ in range(2):
-        write_section(tmp_path / "r.json", tmp_path / "README.md")
-    text = (tmp_path / "README.md").read_text()
-    assert text.startswith(
-        "before\n<!-- speed -->\n50,000 generated documents, 111 MB of JSON lines, one thread, whole\n"
-    )
-    assert text.endswith("| broken | failed |  |  |  |  |  |\n<!-- /speed -->\nafter\n")
-    assert "| cascade | 2.00 | 1.00 | 55.5 | 300 | 1.0000 | 1.0000 |\n" in text
-    assert "| other | 7.00 | 3.50 | 55.5 | 300 |  |  |\n" in text
