@@ -1,0 +1,180 @@
+"""`python -m benchmarks.shapes`: corpora of bad shapes at three sizes each: seconds, memory, growth, and the answer.
+
+Each run is `cascade run`, a process of its own. The answer is held against what is right by construction (odd.py), row
+by row. Growth is the exponent e of processor seconds ~ size^e from the smallest to the largest size, less what a run
+over a few documents takes: 1 is linear.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import shutil
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import orjson
+
+from benchmarks.environment import machine
+from benchmarks.measure import Run, run
+from benchmarks.odd import KEPT, Answer, Shape, shapes
+from benchmarks.page import put, table
+from benchmarks.programs import ROOT
+
+WORK = ROOT / "benchmarks" / "work" / "shapes"
+RESULT = ROOT / "benchmarks" / "results" / "shapes.json"
+SIZES = (0.25, 0.5, 1.0)
+CONFIGS = {"default": "default", "jaccard": {"stages": [{"use": "jaccard", "min_jaccard": 0.8}]}}
+"""By the name in the table: a preset's name or a config. A lone jaccard is an exact join."""
+LEAST = 0.1
+"""Seconds beyond those of a run over a few documents that a growth can be told from."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    options = _options(arguments)
+    WORK.mkdir(parents=True, exist_ok=True)
+    bases = {config: _base(config, options) for config in options.config}
+    measured: list[dict[str, Any]] = []
+    for shape in shapes():
+        if shape.name not in options.only:
+            continue
+        records = [
+            {"shape": shape.name, "title": shape.title, "config": config, "runs": []} for config in options.config
+        ]
+        for share in SIZES:
+            size = max(1, round(shape.full * options.scale * share))
+            path = WORK / f"{shape.name}-{size}.jsonl"
+            answer = write(shape, size, path)
+            for record in records:
+                if not any(earlier["failure"] for earlier in record["runs"]):
+                    record["runs"].append(_run(record["config"], path, size, answer, options))
+                    print(f"  {shape.name} {record['config']}: {told(record['runs'][-1])}", flush=True)
+            path.unlink()
+        for record in records:
+            record["growth"] = growth(record["runs"], bases[record["config"]])
+        measured += records
+    text = shapes_table(measured)
+    print(text, end="")
+    if options.page or options.full:
+        result = {"machine": machine(), "threads": options.threads, "scale": options.scale, "measured": measured}
+        RESULT.write_bytes(orjson.dumps(result, option=orjson.OPT_INDENT_2) + b"\n")
+    if options.page:
+        put("shapes", text)
+    return int(any(run["failure"] or run["wrong"] for record in measured for run in record["runs"]))
+
+
+def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
+    names = [shape.name for shape in shapes()]
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.shapes", description=__doc__)
+    parser.add_argument("--scale", type=float, default=0.1, help="the largest size as a share of the full one")
+    parser.add_argument("--full", action="store_true", help="the full sizes; the result is kept")
+    parser.add_argument("--only", nargs="+", choices=names, default=names, metavar="SHAPE", help=", ".join(names))
+    parser.add_argument("--config", nargs="+", choices=CONFIGS, default=list(CONFIGS), metavar="CONFIG")
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--timeout", type=float, default=600, help="seconds after which a run is stopped")
+    parser.add_argument("--page", action="store_true", help="keep the result; put the table into docs/performance.md")
+    options = parser.parse_args(arguments)
+    if options.full:
+        options.scale = 1.0
+    return options
+
+
+def write(shape: Shape, size: int, path: Path) -> Answer:
+    """Makes the corpus of a shape; returns the right answer."""
+    texts, answer = shape.make(size)
+    with path.open("wb") as file:
+        file.writelines(orjson.dumps({"id": row, "text": text}) + b"\n" for row, text in enumerate(texts))
+    return answer
+
+
+def _base(config: str, options: argparse.Namespace) -> float:
+    """Processor seconds over a few documents, once the compiled kernels are cached."""
+    path = WORK / "few.jsonl"
+    path.write_bytes(b"".join(orjson.dumps({"id": i, "text": f"a few words and number {i}"}) + b"\n" for i in range(9)))
+    answer = np.full(9, KEPT)
+    _run(config, path, 9, answer, options)
+    return float(_run(config, path, 9, answer, options)["cpu"])
+
+
+def _run(config: str, path: Path, size: int, answer: Answer, options: argparse.Namespace) -> dict[str, Any]:
+    """One `cascade run`: what it took, and how many rows have another fate than they should."""
+    given, out = CONFIGS[config], WORK / "out"
+    if not isinstance(given, str):
+        file = WORK / f"{config}.yaml"
+        file.write_bytes(orjson.dumps(given))  # JSON is YAML
+        given = str(file)
+    command = [Path(sys.executable).with_name("cascade"), "run", given, path, "-o", out, "--workers", options.threads]
+    result = run([str(word) for word in command], options.threads, ROOT, options.timeout)
+    record = {"size": size, "bytes": path.stat().st_size, "failure": _failure(result, options.timeout), "wrong": 0}
+    record |= {"seconds": result.seconds, "cpu": result.cpu, "peak_bytes": result.peak}
+    if not record["failure"]:
+        record["wrong"] = wrong_rows(answer, _rows(out / "removed.jsonl"))
+        report = orjson.loads((out / "report.json").read_bytes())
+        record |= {key: report[key] for key in ("counts", "stages", "seconds")} | {"seconds": result.seconds}
+        record["steps"] = report["seconds"]
+    shutil.rmtree(out, ignore_errors=True)
+    return record
+
+
+def _failure(result: Run, timeout: float) -> str:
+    if result.status == 0:
+        return ""
+    if result.status == -9 and result.seconds > timeout:
+        return f"stopped after {timeout:g} s"
+    last = (result.errors.strip() or result.output.strip() or "no message").splitlines()[-1]
+    return f"status {result.status}: {last}"
+
+
+def _rows(path: Path) -> Iterator[dict[str, Any]]:
+    with path.open("rb") as file:
+        yield from map(orjson.loads, file)
+
+
+def wrong_rows(answer: Answer, removed: Iterator[Mapping[str, Any]]) -> int:
+    """Rows that are kept or removed against the answer, or removed for another row."""
+    found = np.full(len(answer), KEPT)
+    for row in removed:
+        found[row["id"]] = row["kept_id"]
+    return int((found != answer).sum())
+
+
+def growth(runs: Sequence[Mapping[str, Any]], base: float) -> float | None:
+    """The exponent from first to last run; None where the first takes too little time to tell, or one failed."""
+    done = [(run["size"], run["cpu"] - base) for run in runs if not run["failure"]]
+    if len(done) < 2 or len(done) < len(runs) or done[0][1] < LEAST:
+        return None
+    (small, before), (large, after) = done[0], done[-1]
+    if small == large:
+        return None
+    return math.log(max(after, LEAST) / before) / math.log(large / small)
+
+
+def told(run: Mapping[str, Any]) -> str:
+    """One run in words."""
+    right = "right" if not run["wrong"] else f"{run['wrong']:,} rows WRONG"
+    return f"{run['size']:,}: " + (
+        run["failure"] or f"{run['seconds']:.2f} s, {run['peak_bytes'] / 1e6:.0f} MB, {right}"
+    )
+
+
+def shapes_table(measured: Sequence[Mapping[str, Any]]) -> str:
+    """A line for each shape and config."""
+    head = ["corpus", "config", "size", "seconds at ¼, ½ and all of it", "peak MB", "growth", "answer"]
+    rows = []
+    for record in measured:
+        runs = record["runs"]
+        seconds = " / ".join(run["failure"] or f"{run['seconds']:.2f}" for run in runs)
+        peak = max((run["peak_bytes"] for run in runs if not run["failure"]), default=0) / 1e6
+        wrong = sum(run["wrong"] for run in runs)
+        answer = f"{wrong:,} rows wrong" if wrong else "failed" if runs[-1]["failure"] else "right"
+        grown = "" if record["growth"] is None else f"{record['growth']:.2f}"
+        size = f"{runs[-1]['size']:,}"
+        rows.append([record["title"], record["config"], size, seconds, f"{peak:.0f}", grown, answer])
+    return table(head, rows)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
