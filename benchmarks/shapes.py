@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import argparse
 import math
-import shutil
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,15 +18,15 @@ import numpy as np
 import orjson
 
 from benchmarks.environment import machine
-from benchmarks.measure import Run, run
-from benchmarks.odd import KEPT, Answer, Shape, shapes
+from benchmarks.job import Given, clean, start_up, write_rows
+from benchmarks.odd import KEPT, Answer, shapes
 from benchmarks.page import put, table
 from benchmarks.programs import ROOT
 
 WORK = ROOT / "benchmarks" / "work" / "shapes"
 RESULT = ROOT / "benchmarks" / "results" / "shapes.json"
 SIZES = (0.25, 0.5, 1.0)
-CONFIGS = {"default": "default", "jaccard": {"stages": [{"use": "jaccard", "min_jaccard": 0.8}]}}
+CONFIGS: dict[str, Given] = {"default": "default", "jaccard": {"stages": [{"use": "jaccard", "min_jaccard": 0.8}]}}
 """By the name in the table: a preset's name or a config. A lone jaccard is an exact join."""
 LEAST = 0.1
 """Seconds beyond those of a run over a few documents that a growth can be told from."""
@@ -36,7 +35,7 @@ LEAST = 0.1
 def main(arguments: Sequence[str] | None = None) -> int:
     options = _options(arguments)
     WORK.mkdir(parents=True, exist_ok=True)
-    bases = {config: _base(config, options) for config in options.config}
+    bases = {config: start_up(CONFIGS[config], WORK, options.threads) for config in options.config}
     measured: list[dict[str, Any]] = []
     for shape in shapes():
         if shape.name not in options.only:
@@ -46,11 +45,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         ]
         for share in SIZES:
             size = max(1, round(shape.full * options.scale * share))
-            path = WORK / f"{shape.name}-{size}.jsonl"
-            answer = write(shape, size, path)
+            texts, answer = shape.make(size)
+            path = write_rows(texts, WORK / f"{shape.name}-{size}.jsonl")
             for record in records:
                 if not any(earlier["failure"] for earlier in record["runs"]):
-                    record["runs"].append(_run(record["config"], path, size, answer, options))
+                    record["runs"].append({"size": size, **measure(record["config"], path, answer, options)})
                     print(f"  {shape.name} {record['config']}: {told(record['runs'][-1])}", flush=True)
             path.unlink()
         for record in records:
@@ -82,62 +81,25 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     return options
 
 
-def write(shape: Shape, size: int, path: Path) -> Answer:
-    """Makes the corpus of a shape; returns the right answer."""
-    texts, answer = shape.make(size)
-    with path.open("wb") as file:
-        file.writelines(orjson.dumps({"id": row, "text": text}) + b"\n" for row, text in enumerate(texts))
-    return answer
+def measure(config: str, path: Path, answer: Answer, options: argparse.Namespace) -> dict[str, Any]:
+    """One run over a corpus: what it took, and how many rows have another fate than they should."""
+    job = clean(CONFIGS[config], path, WORK, options.threads, options.timeout)
+    return {
+        "bytes": path.stat().st_size,
+        "seconds": job.run.seconds,
+        "cpu": job.run.cpu,
+        "peak_bytes": job.run.peak,
+        "failure": job.failure,
+        "wrong": 0 if job.failure else wrong_rows(answer, job.removed),
+        **{key: job.report.get(key) for key in ("counts", "stages")},
+        "steps": job.report.get("seconds"),
+    }
 
 
-def _base(config: str, options: argparse.Namespace) -> float:
-    """Processor seconds over a few documents, once the compiled kernels are cached."""
-    path = WORK / "few.jsonl"
-    path.write_bytes(b"".join(orjson.dumps({"id": i, "text": f"a few words and number {i}"}) + b"\n" for i in range(9)))
-    answer = np.full(9, KEPT)
-    _run(config, path, 9, answer, options)
-    return float(_run(config, path, 9, answer, options)["cpu"])
-
-
-def _run(config: str, path: Path, size: int, answer: Answer, options: argparse.Namespace) -> dict[str, Any]:
-    """One `cascade run`: what it took, and how many rows have another fate than they should."""
-    given, out = CONFIGS[config], WORK / "out"
-    if not isinstance(given, str):
-        file = WORK / f"{config}.yaml"
-        file.write_bytes(orjson.dumps(given))  # JSON is YAML
-        given = str(file)
-    command = [Path(sys.executable).with_name("cascade"), "run", given, path, "-o", out, "--workers", options.threads]
-    result = run([str(word) for word in command], options.threads, ROOT, options.timeout)
-    record = {"size": size, "bytes": path.stat().st_size, "failure": _failure(result, options.timeout), "wrong": 0}
-    record |= {"seconds": result.seconds, "cpu": result.cpu, "peak_bytes": result.peak}
-    if not record["failure"]:
-        record["wrong"] = wrong_rows(answer, _rows(out / "removed.jsonl"))
-        report = orjson.loads((out / "report.json").read_bytes())
-        record |= {key: report[key] for key in ("counts", "stages", "seconds")} | {"seconds": result.seconds}
-        record["steps"] = report["seconds"]
-    shutil.rmtree(out, ignore_errors=True)
-    return record
-
-
-def _failure(result: Run, timeout: float) -> str:
-    if result.status == 0:
-        return ""
-    if result.status == -9 and result.seconds > timeout:
-        return f"stopped after {timeout:g} s"
-    last = (result.errors.strip() or result.output.strip() or "no message").splitlines()[-1]
-    return f"status {result.status}: {last}"
-
-
-def _rows(path: Path) -> Iterator[dict[str, Any]]:
-    with path.open("rb") as file:
-        yield from map(orjson.loads, file)
-
-
-def wrong_rows(answer: Answer, removed: Iterator[Mapping[str, Any]]) -> int:
+def wrong_rows(answer: Answer, removed: Mapping[int, int]) -> int:
     """Rows that are kept or removed against the answer, or removed for another row."""
     found = np.full(len(answer), KEPT)
-    for row in removed:
-        found[row["id"]] = row["kept_id"]
+    found[np.fromiter(removed.keys(), np.int64)] = np.fromiter(removed.values(), np.int64)
     return int((found != answer).sum())
 
 
