@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 # What building leaves in the tree goes again: Python would take it for the installed package when it runs from here.
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable
 
-.PHONY: demo test test-slow check bench clean
+.PHONY: demo test test-slow check bench bench-large clean
 
 $(VENV)/.installed: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -33,7 +33,10 @@ check: $(VENV)/.installed-dev
 	$(BIN)/mypy
 
 bench: $(VENV)/.installed-dev
-	$(BIN)/python -m benchmarks
+	$(BIN)/python -m benchmarks --documents 200000 --slow-documents 10000 --threads 1 2 --readme
+
+bench-large: $(VENV)/.installed-dev
+	$(BIN)/python -m benchmarks.large
 
 clean:
 	rm -rf .demo build dist *.egg-info

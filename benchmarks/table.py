@@ -50,10 +50,14 @@ def reading(result: Mapping[str, Any]) -> str:
     """How many times faster cascade is than each peer, and how many times slower than the limit."""
     ours = {p["name"]: p for p in result["programs"] if p["name"].startswith(OURS)}
     times = [
-        f"{p['times_cascade']:.2f} times faster than {p['name']}"
+        f"{_faster(p['times_cascade'])} than {p['name']}"
         for p in result["programs"]
         if p["name"] not in ours and p["name"] != LIMIT and p["times_cascade"]
     ]
     if ours.get(OURS, {}).get("times_limit"):
         times.append(f"takes {ours[OURS]['times_limit']:.2f} times as long as the limit")
     return f"cascade is {', '.join(times)}." if times else ""
+
+
+def _faster(times: float) -> str:
+    return f"{times:.2f} times faster" if times >= 1 else f"{1 / times:.2f} times slower"

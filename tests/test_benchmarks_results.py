@@ -15,6 +15,9 @@ import pytest
 from benchmarks.__main__ import _parts, differing_bytes
 from benchmarks.compare import Corpus, compare
 from benchmarks.corpus import Spec, corpus
+from benchmarks.large import faults, size
+from benchmarks.large import main as large
+from benchmarks.large import table as large_table
 from benchmarks.plot import plot_growth, plot_programs
 from benchmarks.programs import Answer, Program, Task, digest, programs
 from benchmarks.readme import write_section
@@ -213,3 +216,50 @@ def test_each_program_is_called_with_the_corpus_and_its_threads() -> None:
         words = called.command(task)
         assert "in.jsonl" in words
         assert called.name == "limit" or "2" in words
+
+
+def test_growth_is_the_time_of_a_document_against_the_smallest_corpus() -> None:
+    row = {
+        "shape": "documents",
+        "memory": "2GB",
+        "bytes": 10**6,
+        "failure": "",
+        "digest": "ab",
+        "peak_bytes": 3 * 10**8,
+        "private_bytes": 2 * 10**8,
+        "counts": {"removed_exact": 1_000, "removed_near": 234},
+    }
+    rows = [{**row, "documents": 1_000, "seconds": 2.0}, {**row, "documents": 10_000, "seconds": 30.0}]
+    rows.append({**row, "documents": 10_000, "memory": "auto", "seconds": 25.0, "digest": "cd"})
+    nothing = dict.fromkeys(("seconds", "peak_bytes", "private_bytes", "digest"))
+    rows.append({**row, "documents": 20_000, **nothing, "counts": {}, "failure": "status 1: out of memory"})
+    plain = [" ".join(line.split()) for line in large_table(rows).splitlines()]
+    assert plain[3] == "| documents | 10,000 | 1 | 2GB | 30.00 | 3000.0 | 1.50 | 300 | 200 | 1,234 |"
+    assert plain[4] == "| documents | 10,000 | 1 | auto | 25.00 | 2500.0 | 1.00 | 300 | 200 | 1,234 |"
+    assert plain[5] == "| documents | 20,000 | 1 | 2GB | failed | | | | | |"
+    assert faults(rows) == [
+        "10,000 documents, memory auto: other bytes than with other memory",
+        "20,000 documents, memory 2GB: status 1: out of memory",
+    ]
+
+
+def test_sizes_are_read_as_cascade_reads_them() -> None:
+    assert (size("2GB"), size("1.5 GB"), size("500MB")) == (2_000_000_000, 1_500_000_000, 500_000_000)
+    with pytest.raises(ValueError, match="'2 gigs' is no size"):
+        size("2 gigs")
+
+
+def test_small_corpora_go_through_the_large_benchmark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("benchmarks.large.WORK", tmp_path / "work")
+    monkeypatch.setattr("benchmarks.large.OURS_PYTHON", Path(sys.executable))
+    monkeypatch.setattr("benchmarks.large.make_ours", lambda: None)
+    output = tmp_path / "results" / "large.json"
+    sizes = ["--documents", "--short", "300", "--rounds", "1", "--remove"]
+    assert large([*sizes, "--memory", "1GB", "--output", str(output)]) == 0
+    result = orjson.loads(output.read_bytes())
+    kinds = [(run["shape"], run["documents"], run["memory"]) for run in result["runs"]]
+    assert kinds == [("short", 300, "auto"), ("short", 300, "1GB")]
+    assert all(run["counts"]["read"] == 300 for run in result["runs"])
+    assert result["faults"] == []
+    assert output.with_suffix(".svg").exists()
+    assert [path.stem for path in (tmp_path / "work").glob("*.jsonl")] == [Spec(200).name]
