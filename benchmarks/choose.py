@@ -12,7 +12,7 @@ import ast
 import statistics
 import sys
 import sysconfig
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +22,9 @@ import orjson
 from benchmarks.corpus import Spec, texts
 from benchmarks.environment import machine
 from benchmarks.job import Given, Job, clean, start_up, write_rows
-from benchmarks.page import put, table
+from benchmarks.page import put
 from benchmarks.programs import ROOT
+from benchmarks.table import markdown
 from cascade.registry import stage_class
 
 WORK = ROOT / "benchmarks" / "work" / "choose"
@@ -73,7 +74,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         result = {"corpus": name, "bytes": path.stat().st_size, "configs": compared(jobs, bases)}
         print(f"\n{name}, {result['bytes'] / 1e6:.1f} MB\n\n{corpus_table(result)}", end="", flush=True)
         measured.append(result)
-    text = f"{corpora_table(measured)}\n{configs_table(measured)}"
+    text = page_text(measured)
     print(f"\n{text}", end="")
     if not options.quick:
         result = {"machine": machine(), "threads": options.threads, "measured": measured}
@@ -190,55 +191,52 @@ def survivors(row: Mapping[str, Any]) -> tuple[int, int, int]:
 def corpus_table(result: Mapping[str, Any]) -> str:
     """All configs on one corpus."""
     head = ["config", "candidates", "to jaccard", "confirmed", "CPU s", "seconds", "peak MB", "removed", "lost", "more"]
-    rows = []
+    rows = [head]
     for row in result["configs"]:
         if row["failure"]:
             rows.append([row["config"], row["failure"], *[""] * (len(head) - 2)])
             continue
         pairs = [f"{count:,}" for count in survivors(row)]
-        figures = [
-            f"{row['cpu']:.2f}",
-            f"{row['seconds']:.2f}",
-            f"{row['peak_bytes'] / 1e6:.0f}",
-            f"{row['removed']:,}",
-        ]
-        rows.append(
-            [row["config"], *pairs, *figures, *("" if row[k] is None else f"{row[k]:,}" for k in ("lost", "more"))]
-        )
-    return table(head, rows)
+        took = [f"{row['cpu']:.2f}", f"{row['seconds']:.2f}", f"{row['peak_bytes'] / 1e6:.0f}"]
+        against = ["" if row[key] is None else f"{row[key]:,}" for key in ("lost", "more")]
+        rows.append([row["config"], *pairs, *took, f"{row['removed']:,}", *against])
+    return f"{markdown(rows)}\n"
+
+
+def page_text(measured: Sequence[Mapping[str, Any]]) -> str:
+    """The tables of docs/performance.md: the corpora, then the processor time and the losses of each config."""
+    times = configs_table(measured, lambda row, ours: f"{row['cpu'] / ours['cpu']:.2f}" if ours["cpu"] else "")
+    losses = configs_table(measured, lambda row, ours: "" if row["lost"] is None else f"{row['lost']:,}")
+    return (
+        f"{corpora_table(measured)}\nProcessor time beyond start-up, the default's being 1:\n\n{times}"
+        f"\nRemovals of the exact join that are not made:\n\n{losses}"
+    )
 
 
 def corpora_table(measured: Sequence[Mapping[str, Any]]) -> str:
     """What the corpora are, and what becomes of the pairs under the default config."""
-    head = ["corpus", "documents", "MB", "exact removals", "candidates", "past SimHash", "confirmed", "CPU s"]
-    rows = []
+    rows = [["corpus", "documents", "MB", "exact removals", "candidates", "to jaccard", "confirmed", "CPU s"]]
     for result in measured:
-        by_config = {row["config"]: row for row in result["configs"] if not row["failure"]}
-        exact, ours = by_config.get(EXACT), by_config.get("default")
-        if ours is None:
-            continue
-        removed = "" if exact is None else f"{exact['removed']:,}"
-        size, pairs = f"{result['bytes'] / 1e6:.1f}", [f"{count:,}" for count in survivors(ours)]
-        rows.append([result["corpus"], f"{ours['documents']:,}", size, removed, *pairs, f"{ours['cpu']:.2f}"])
-    return table(head, rows)
+        exact, ours = _row(result, EXACT), _row(result, "default")
+        if ours is not None:
+            removed = "" if exact is None else f"{exact['removed']:,}"
+            size, pairs = f"{result['bytes'] / 1e6:.1f}", [f"{count:,}" for count in survivors(ours)]
+            rows.append([result["corpus"], f"{ours['documents']:,}", size, removed, *pairs, f"{ours['cpu']:.2f}"])
+    return f"{markdown(rows)}\n"
 
 
-def configs_table(measured: Sequence[Mapping[str, Any]]) -> str:
-    """Each config on each corpus: its processor time as a multiple of the default's, and the removals that it loses."""
-    names = [row["config"] for row in measured[0]["configs"]]
-    rows = []
-    for name in names:
-        cells = []
-        for result in measured:
-            by_config = {row["config"]: row for row in result["configs"]}
-            row, ours = by_config[name], by_config.get("default", {"failure": "not run"})
-            if row["failure"] or ours["failure"] or not ours["cpu"]:
-                cells.append("failed" if row["failure"] else "")
-            else:
-                lost = "" if row["lost"] is None else f" / {row['lost']:,}"
-                cells.append(f"{row['cpu'] / ours['cpu']:.2f}{lost}")
-        rows.append([name, *cells])
-    return table(["config", *(result["corpus"] for result in measured)], rows)
+def configs_table(measured: Sequence[Mapping[str, Any]], cell: Callable[[Any, Any], str]) -> str:
+    """Each config on each corpus: what `cell` says of it and of the default."""
+    rows = [["config", *(result["corpus"].partition("_")[0] for result in measured)]]
+    for name in [row["config"] for row in measured[0]["configs"]]:
+        found = [(_row(result, name), _row(result, "default")) for result in measured]
+        rows.append([name, *("failed" if row is None else cell(row, ours) if ours else "" for row, ours in found)])
+    return f"{markdown(rows)}\n"
+
+
+def _row(result: Mapping[str, Any], config: str) -> Mapping[str, Any] | None:
+    """What a config did on a corpus, if it ran."""
+    return next((row for row in result["configs"] if row["config"] == config and not row["failure"]), None)
 
 
 if __name__ == "__main__":

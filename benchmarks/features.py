@@ -20,8 +20,9 @@ import orjson
 
 from benchmarks.corpus import Spec, texts
 from benchmarks.environment import machine
-from benchmarks.page import put, table
+from benchmarks.page import put
 from benchmarks.programs import ROOT
+from benchmarks.table import markdown
 from cascade.columns import ColumnStore, observe
 from cascade.config import load_config
 from cascade.config.model import Config
@@ -161,16 +162,15 @@ def pass_in_parts(raw: TextBuffer, config: Config) -> dict[str, float]:
 
 
 def features_table(measured: Sequence[Mapping[str, Any]]) -> str:
-    """Speeds in megabytes of UTF-8 a second, the gain of a second thread, and the share of each part."""
-    head = ["corpus, shingles", "MB", "MB/s, 1 thread", "2 threads", "ratio", *(f"{part} %" for part in PARTS)]
-    rows = []
+    """Megabytes of UTF-8 a second, the gain of a second thread, and the share of each part in percent."""
+    rows = [["corpus, shingles", "MB/s", "2 threads", "gain", *PARTS]]
     for row in measured:
         size, whole = row["bytes"] / 1e6, sum(row["parts"].values())
         speeds = [f"{size / row[key]:.1f}" for key in ("one_thread", "two_threads")]
         shares = [f"{100 * row['parts'][part] / whole:.0f}" for part in PARTS]
-        ratio = f"{row['one_thread'] / row['two_threads']:.2f}"
-        rows.append([f"{row['corpus']}, {row['by']}", f"{size:.1f}", *speeds, ratio, *shares])
-    return table(head, rows)
+        gain = f"{row['one_thread'] / row['two_threads']:.2f}"
+        rows.append([f"{row['corpus']}, {row['by']}", *speeds, gain, *shares])
+    return f"{markdown(rows)}\n"
 
 
 if __name__ == "__main__":

@@ -31,11 +31,11 @@ class Shape:
 def shapes() -> list[Shape]:
     """All of them."""
     return [
-        Shape("template", "pages of one template with small differences", 200_000, template),
-        Shape("half", "unrelated texts with a common block of half their words", 200_000, half),
-        Shape("most", "unrelated texts with a common block of 85 % of their words", 200_000, most),
+        Shape("template", "pages of one template, little differs", 200_000, template),
+        Shape("half", "unrelated but for half of their words", 200_000, half),
+        Shape("most", "unrelated but for 85 % of their words", 200_000, most),
         Shape("copies", "copies of one text", 50_000, copies),
-        Shape("giant", "one document of so many MB among 1,000 small ones", 50, giant),
+        Shape("giant", "one document of so many MB", 50, giant),
         Shape("tiny", "texts of one to three words", 1_000_000, tiny),
     ]
 

@@ -20,8 +20,9 @@ import orjson
 from benchmarks.environment import machine
 from benchmarks.job import Given, clean, start_up, write_rows
 from benchmarks.odd import KEPT, Answer, shapes
-from benchmarks.page import put, table
+from benchmarks.page import put
 from benchmarks.programs import ROOT
+from benchmarks.table import markdown
 
 WORK = ROOT / "benchmarks" / "work" / "shapes"
 RESULT = ROOT / "benchmarks" / "results" / "shapes.json"
@@ -124,8 +125,7 @@ def told(run: Mapping[str, Any]) -> str:
 
 def shapes_table(measured: Sequence[Mapping[str, Any]]) -> str:
     """A line for each shape and config."""
-    head = ["corpus", "config", "size", "seconds at ¼, ½ and all of it", "peak MB", "growth", "answer"]
-    rows = []
+    rows = [["corpus", "config", "size", "s at ¼ / ½ / all of it", "peak MB", "growth", "answer"]]
     for record in measured:
         runs = record["runs"]
         seconds = " / ".join(run["failure"] or f"{run['seconds']:.2f}" for run in runs)
@@ -135,7 +135,7 @@ def shapes_table(measured: Sequence[Mapping[str, Any]]) -> str:
         grown = "" if record["growth"] is None else f"{record['growth']:.2f}"
         size = f"{runs[-1]['size']:,}"
         rows.append([record["title"], record["config"], size, seconds, f"{peak:.0f}", grown, answer])
-    return table(head, rows)
+    return f"{markdown(rows)}\n"
 
 
 if __name__ == "__main__":
