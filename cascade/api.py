@@ -16,6 +16,7 @@ from cascade.corpus import Corpus
 from cascade.evidence import partners, scores_at
 from cascade.given import Given, given_by
 from cascade.io.documents import Rejected
+from cascade.memory import memory_for
 from cascade.pairs import Pairs
 from cascade.parallel import available_workers
 from cascade.pipeline import deduplicate
@@ -140,11 +141,13 @@ def dedupe(
     pandas or polars frame (anything with the Arrow C stream), or one or several paths (a str alone, or pathlib.Path).
     `config`: a YAML file, the name of a preset, a mapping or a Config; `set` holds overrides such as
     "stages.minhash.bands=24".
-    Nothing is written. Raises ConfigError, InputError, StageError.
+    Nothing is written, but what exceeds the config's `memory` lies in nameless files in the system's folder for
+    temporary files, while the result lives. Raises ConfigError, InputError, OutputError, StageError.
     """
     loaded = load_config(config, [set] if isinstance(set, str) else set)
-    workers = workers or available_workers()
+    memory = memory_for(loaded.memory)
+    workers = memory.threads(workers or available_workers())
     progress = progress or Silent()
-    given, corpus, rejected = given_by(data, loaded, workers, progress)
-    outcome = deduplicate(corpus, loaded, workers=workers, progress=progress)
+    given, corpus, rejected = given_by(data, loaded, workers, progress, memory)
+    outcome = deduplicate(corpus, loaded, workers=workers, progress=progress, memory=memory)
     return Result(loaded, outcome, corpus, tuple(rejected), given)

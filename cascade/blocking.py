@@ -1,4 +1,4 @@
-"""Candidate pairs from blocking keys, a bounded number at a time, so that they are never all in memory.
+"""Candidate pairs of documents, a bounded number at a time, so that they are never all in memory.
 
 Two ways to enumerate, with one interface: documents that share a bucket, or all pairs (optionally through a cheap
 test). Documents are numbered in keep order; nothing here knows what a stage accepts.
@@ -13,17 +13,26 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
+from cascade.memory import Memory
 from cascade.pairs import Rows
-from cascade.stage import Keys
 
 PAIRS_AT_ONCE = 1 << 20
 """Candidate pairs in memory at a time. A constant: results must not depend on the machine."""
 
+Entries = npt.NDArray[np.int32] | npt.NDArray[np.int64]
 PairArrays = tuple[Rows, Rows]
 
 
 class Candidates(Protocol):
     """Candidate pairs (left < right) of documents, enumerated on demand."""
+
+    large: int
+    """Buckets in which a limit has acted."""
+    largest: int
+    """Documents in the largest of those."""
+
+    def documents(self) -> Rows:
+        """The documents that can be in a pair, ascending."""
 
     def few_among(self, docs: Rows) -> bool:
         """Whether the pairs among `docs` fit in memory at once."""
@@ -43,30 +52,34 @@ class Candidates(Protocol):
 
 @dataclass
 class BucketCandidates:
-    """Documents that share a bucket. See cascade.kernels.blocking for the arrays."""
+    """Documents that share a bucket. See cascade.kernels.buckets and .blocking for the arrays."""
 
-    indptr: Rows
-    bucket: Rows
-    buckets: int
-    owner: Rows
-    head: Rows
-    following: Rows
-    stamp: Rows
-    counter: Rows
+    indptr: Entries
+    bucket: Entries
+    owner: Entries
+    head: Entries
+    following: Entries
+    stamp: Entries
+    counter: Entries
+    memory: Memory
+    large: int = 0
+    largest: int = 0
     left: Rows = field(default_factory=lambda: np.empty(PAIRS_AT_ONCE, np.int64))
     right: Rows = field(default_factory=lambda: np.empty(PAIRS_AT_ONCE, np.int64))
 
+    def documents(self) -> Rows:
+        """Those that are in a bucket."""
+        return np.flatnonzero(self.indptr[1:] > self.indptr[:-1])
+
     def few_among(self, docs: Rows) -> bool:
         """Whether the buckets of `docs` give at most PAIRS_AT_ONCE pairs; one in several buckets counts in each."""
-
         from cascade.kernels.blocking import pairs_among
 
-        total = pairs_among(docs, self.indptr, self.bucket, self.counter, PAIRS_AT_ONCE)
+        total = pairs_among(docs, self.indptr, self.bucket, self.following, self.counter, PAIRS_AT_ONCE)
         return bool(total <= PAIRS_AT_ONCE)
 
     def among(self, docs: Rows) -> Iterator[PairArrays]:
         """Each of `docs` meets those before it in its buckets."""
-
         from cascade.kernels.blocking import pop
 
         yield from self._partners(docs, int(docs[0]) if len(docs) else 0, hang=True)
@@ -74,7 +87,6 @@ class BucketCandidates:
 
     def keep(self, docs: Rows) -> None:
         """Hangs `docs` into their buckets."""
-
         from cascade.kernels.blocking import push
 
         push(docs, self.indptr, self.bucket, self.head, self.following)
@@ -94,63 +106,20 @@ class BucketCandidates:
                 yield self.left[:n].copy(), self.right[:n].copy()
 
     def across(self, roots: Callable[[], Rows], kept: npt.NDArray[np.bool_]) -> Iterator[PairArrays]:
-        """Bucket by bucket; a pair comes at the first that its documents share."""
-
+        """Bucket by bucket; a pair comes at the first in which its documents meet."""
         from cascade.kernels.blocking import across, members
 
-        start, docs = members(self.indptr, self.bucket, self.buckets)
+        buckets = len(self.head)
+        start = self.memory.zeros(buckets + 1, self.bucket.dtype)
+        docs = self.memory.empty(len(self.bucket), self.bucket.dtype)
+        members(self.bucket, self.owner, start, docs)
         room = max(PAIRS_AT_ONCE, int(np.diff(start).max(initial=0)))
         left, right = np.empty(room, np.int64), np.empty(room, np.int64)
         state = np.zeros(2, np.int64)
-        while state[0] < self.buckets:
-            n = across(start, docs, self.indptr, self.bucket, roots(), kept, state, left, right)
+        while state[0] < buckets:
+            n = across(start, docs, self.indptr, self.bucket, self.following, roots(), kept, state, left, right)
             if n:
                 yield left[:n].copy(), right[:n].copy()
-
-
-def bucket_candidates(keys: Keys) -> BucketCandidates:
-    """Groups documents by their keys. Documents alone in a bucket cost nothing from here on."""
-    from cascade.kernels.blocking import group, to_entries
-
-    documents = len(keys.alive)
-    if keys.indptr is None:
-        tables = np.empty((keys.values.shape[1], documents), np.int64)
-        buckets = 0
-        for t in range(len(tables)):
-            buckets = group(np.ascontiguousarray(keys.values[:, t]), keys.alive, tables[t], buckets)
-        indptr, bucket = to_entries(tables)
-    else:
-        indptr, bucket, buckets = _ragged(keys, keys.indptr)
-    owner = np.repeat(np.arange(documents, dtype=np.int64), np.diff(indptr))
-    return BucketCandidates(
-        indptr,
-        bucket,
-        buckets,
-        owner,
-        head=np.full(buckets, -1, np.int64),
-        following=np.full(len(bucket), -1, np.int64),
-        stamp=np.full(documents, -1, np.int64),
-        counter=np.zeros(buckets, np.int64),
-    )
-
-
-def _ragged(keys: Keys, indptr: Rows) -> tuple[Rows, Rows, int]:
-    from cascade.kernels.blocking import group
-
-    lengths = np.diff(indptr)
-    owner = np.repeat(np.arange(len(lengths), dtype=np.int64), lengths)
-    bucket = np.empty(len(keys.values), np.int64)
-    buckets = group(keys.values, keys.alive[owner], bucket, 0)
-    order = np.lexsort((bucket, owner))
-    order = order[bucket[order] >= 0]
-    # A document that gives the same key twice stands once in its bucket.
-    owner, bucket = owner[order], bucket[order]
-    fresh = np.ones(len(bucket), bool)
-    fresh[1:] = (owner[1:] != owner[:-1]) | (bucket[1:] != bucket[:-1])
-    counts = np.bincount(owner[fresh], minlength=len(lengths))
-    starts = np.zeros(len(lengths) + 1, np.int64)
-    np.cumsum(counts, out=starts[1:])
-    return starts, bucket[fresh], int(buckets)
 
 
 Scan = Callable[[Rows, Rows], Iterable[PairArrays]]
@@ -164,11 +133,17 @@ class ScanCandidates:
     `scan` narrows them, looking at `scan_pairs` of them at a time.
     """
 
-    documents: int
+    size: int
     alive: npt.NDArray[np.bool_]
     scan: Scan
     scan_pairs: int = PAIRS_AT_ONCE
     kept: Rows = field(default_factory=lambda: np.empty(0, np.int64))
+    large: int = 0
+    largest: int = 0
+
+    def documents(self) -> Rows:
+        """Those that are alive."""
+        return np.flatnonzero(self.alive)
 
     def few_among(self, docs: Rows) -> bool:
         """Whether all pairs of `docs` are at most PAIRS_AT_ONCE."""
@@ -188,7 +163,7 @@ class ScanCandidates:
 
     def across(self, roots: Callable[[], Rows], kept: npt.NDArray[np.bool_]) -> Iterator[PairArrays]:
         """All pairs are scanned; those of one root or of two kept documents are dropped."""
-        rows = np.arange(self.documents, dtype=np.int64)
+        rows = np.arange(self.size, dtype=np.int64)
         for left, right in self._scan(rows, rows):
             root = roots()
             apart = (root[left] != root[right]) & ~(kept[left] & kept[right])

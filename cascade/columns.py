@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from cascade.config.model import Config
 from cascade.errors import CascadeError, StageError
+from cascade.memory import Memory
 from cascade.pairs import Rows
 from cascade.parallel import ordered_map
 from cascade.plan import Plan, PlannedStage
@@ -84,11 +85,13 @@ class Census:
 class ColumnStore:
     """The columns of every stage of a plan over the documents of a view, and the seconds that they took.
 
+    An enumerator's columns lie one key after the other, since documents are grouped key by key.
     Seconds are summed over threads. What stages share, the shingles, counts for the one that asks for them first.
     """
 
-    def __init__(self, view: CorpusView, plan: Plan, workers: int) -> None:
+    def __init__(self, view: CorpusView, plan: Plan, workers: int, memory: Memory | None = None) -> None:
         self.view = view
+        self.memory = memory or Memory()
         self.workers = workers
         self.eager = [s for s in plan.stages if s.enumerates or not s.predicate.late]
         self.seconds = {s.stage.name: 0.0 for s in plan.stages}
@@ -137,6 +140,7 @@ class ColumnStore:
                 for name, values in part.items():
                     with asking(planned.stage, f"column {name!r}"):
                         if name not in whole:
-                            whole[name] = np.zeros((len(self.view), *values.shape[1:]), values.dtype)
+                            order = "F" if planned.enumerates else "C"
+                            whole[name] = self.memory.zeros((len(self.view), *values.shape[1:]), values.dtype, order)
                         whole[name][batch.rows] = values
             yield batch

@@ -12,36 +12,30 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
+from cascade.memory import Growing, Memory
 from cascade.pairs import Rows
 from cascade.text.buffer import PAD, TextBuffer
 
 
 class TextStore:
-    """Texts appended one batch after the other to a single buffer that grows in place.
+    """Texts appended one batch after the other to a single buffer. `expected` is how many bytes are likely to come."""
 
-    `expected` is how many bytes are likely to come: room that stays untouched costs no memory, and growing costs time.
-    """
-
-    def __init__(self, expected: int = 0) -> None:
-        self._data = np.empty(max(expected, 1 << 16), np.uint8)
-        self._ends: list[Rows] = [np.zeros(1, np.int64)]
-        self._size = 0
+    def __init__(self, expected: int = 0, memory: Memory | None = None) -> None:
+        memory = memory or Memory()
+        self._data = Growing(memory, np.uint8, expected)
+        self._offsets = Growing(memory, np.int64)
+        self._offsets.append(np.zeros(1, np.int64))
 
     def append(self, texts: TextBuffer) -> None:
         """Copies the texts behind those that are there."""
-        first, size = int(texts.offsets[0]), texts.size
-        if self._size + size + PAD > len(self._data):
-            # realloc of a large block moves pages, not bytes; numpy zeroes what is new, so it must not be too much.
-            self._data.resize(max(self._size + size + PAD, len(self._data) * 5 // 4), refcheck=False)
-        self._data[self._size : self._size + size] = texts.data[first : first + size]
-        self._ends.append(texts.offsets[1:] - first + self._size)
-        self._size += size
+        first = int(texts.offsets[0])
+        self._offsets.append(texts.offsets[1:] + (len(self._data) - first))
+        self._data.append(texts.data[first : first + texts.size])
 
     def finish(self) -> TextBuffer:
         """All texts as one buffer; nothing can be appended any more."""
-        self._data.resize(self._size + PAD, refcheck=False)
-        self._data[self._size :] = 0
-        return TextBuffer(self._data, np.concatenate(self._ends))
+        self._data.append(np.zeros(PAD, np.uint8))
+        return TextBuffer(self._data.finish(), self._offsets.finish())
 
 
 @dataclass(frozen=True)
@@ -82,22 +76,21 @@ class Corpus:
 
 
 class CorpusBuilder:
-    """Takes arrivals in input order; `finish` gives the corpus. `expected`: bytes of text that are likely to come."""
+    """Takes arrivals in input order; `finish` gives the corpus. `expected`: bytes of text that may come."""
 
-    def __init__(self, expected: int = 0) -> None:
-        self._texts = TextStore(expected)
-        self._ids = TextStore()
-        self._arrays: dict[str, list[npt.NDArray[np.int64]]] = {
-            name: [] for name in ("source", "line", "start", "stop", "characters")
-        }
-        self._digest: list[npt.NDArray[np.uint64]] = [np.empty((0, 2), np.uint64)]
+    def __init__(self, expected: int = 0, memory: Memory | None = None) -> None:
+        memory = memory or Memory()
+        self._texts = TextStore(expected, memory)
+        self._ids = TextStore(0, memory)
+        self._arrays = {name: Growing(memory, np.int64) for name in ("source", "line", "start", "stop", "characters")}
+        self._digest = Growing(memory, np.uint64)
         self._fields: dict[str, list[object]] = {}
 
     def add(self, arrival: Arrival) -> None:
         """Appends the documents of one batch."""
         self._texts.append(arrival.texts)
         self._ids.append(arrival.ids)
-        self._digest.append(arrival.digest)
+        self._digest.append(arrival.digest.reshape(-1))
         self._arrays["source"].append(np.full(len(arrival.texts), arrival.source, np.int64))
         for name in ("line", "start", "stop", "characters"):
             self._arrays[name].append(getattr(arrival, name))
@@ -106,13 +99,12 @@ class CorpusBuilder:
 
     def finish(self) -> Corpus:
         """The corpus of all that was added."""
-        arrays = {name: np.concatenate([np.empty(0, np.int64), *parts]) for name, parts in self._arrays.items()}
         return Corpus(
             texts=self._texts.finish(),
-            digest=np.concatenate(self._digest),
+            digest=self._digest.finish().reshape(-1, 2),
             ids=self._ids.finish(),
             fields=self._fields,
-            **arrays,
+            **{name: array.finish() for name, array in self._arrays.items()},
         )
 
 

@@ -17,6 +17,7 @@ from cascade.corpus import Arrival, Corpus, CorpusBuilder, digests
 from cascade.errors import InputError
 from cascade.io.documents import Rejected, Source
 from cascade.io.row import find
+from cascade.memory import Memory
 from cascade.pairs import Rows
 from cascade.parallel import ordered_map
 from cascade.progress import Progress
@@ -88,18 +89,20 @@ class GivenFiles:
         return rows
 
 
-def given_by(data: Any, config: Config, workers: int, progress: Progress) -> tuple[Given, Corpus, list[Rejected]]:
+def given_by(
+    data: Any, config: Config, workers: int, progress: Progress, memory: Memory
+) -> tuple[Given, Corpus, list[Rejected]]:
     """The corpus of what a user has handed over, and the rows that could not be used."""
     paths = _paths(data)
     if paths is not None:
         from cascade.io.read import find_inputs
 
         sources = find_inputs(paths)
-        corpus, refused = read_corpus(sources, config, workers=workers, progress=progress)
+        corpus, refused = read_corpus(sources, config, memory, workers=workers, progress=progress)
         return GivenFiles(sources, corpus, np.arange(len(corpus), dtype=np.int64)), corpus, refused
     if hasattr(data, "__arrow_c_stream__") and _has_columns(data):
         table = _table(data)
-        corpus, refused, position = _read(_table_rows(table, config), config, workers)
+        corpus, refused, position = _read(_table_rows(table, config), config, workers, memory)
         # A reader of batches has been used up; all others give back their own kind.
         return GivenFrame(data if hasattr(data, "__len__") else table, position), corpus, refused
     try:
@@ -113,7 +116,7 @@ def given_by(data: Any, config: Config, workers: int, progress: Progress) -> tup
         ) from None
     rows = list(rows)
     _refuse_names(rows)
-    corpus, refused, position = _read(_list_rows(rows, config), config, workers)
+    corpus, refused, position = _read(_list_rows(rows, config), config, workers, memory)
     return GivenList(rows, position), corpus, refused
 
 
@@ -195,9 +198,9 @@ def _table_rows(table: pa.Table, config: Config) -> Iterator[Row]:
         number += batch.num_rows
 
 
-def _read(rows: Iterable[Row], config: Config, workers: int) -> tuple[Corpus, list[Rejected], Rows]:
+def _read(rows: Iterable[Row], config: Config, workers: int, memory: Memory) -> tuple[Corpus, list[Rejected], Rows]:
     """The corpus of rows, those that hold no text, and the position of each document."""
-    builder = CorpusBuilder()
+    builder = CorpusBuilder(0, memory)
     fields = _wanted(config)
     refused: list[Rejected] = []
     position: list[int] = []

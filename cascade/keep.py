@@ -9,17 +9,19 @@ import numpy as np
 
 from cascade.config.model import KeepPreferred
 from cascade.corpus import Corpus
+from cascade.memory import Memory
 from cascade.pairs import Rows
 
 
-def keep_order(corpus: Corpus, policy: str | KeepPreferred) -> tuple[Rows, int]:
+def keep_order(corpus: Corpus, policy: str | KeepPreferred, memory: Memory | None = None) -> tuple[Rows, int]:
     """Rows of the corpus, the one to keep first; and how many had no usable value for the policy. Ties: input order."""
-    rows = np.arange(len(corpus), dtype=np.int64)
+    rows = (memory or Memory()).arange(len(corpus))
     if isinstance(policy, KeepPreferred):
         return _preferred(corpus.fields.get(policy.prefer.field, ()), policy.prefer.order)
     kind, _, name = policy.partition(":")
     if kind == "last":
-        return rows[::-1].copy(), 0
+        rows[:] = rows[::-1]
+        return rows, 0
     if kind == "longest":
         return np.argsort(-corpus.characters, kind="stable"), 0
     if kind == "shortest":
@@ -62,41 +64,18 @@ def _preferred(values: Sequence[object], order: Sequence[object]) -> tuple[Rows,
     return np.argsort(rank, kind="stable"), int((rank == len(order)).sum())
 
 
-def collapse(corpus: Corpus, order: Rows) -> tuple[Rows, Rows]:
+def collapse(corpus: Corpus, order: Rows, memory: Memory | None = None) -> tuple[Rows, Rows]:
     """Equal non-empty normalised texts: (order without all but the first of each, twin_of int64[documents]).
 
     twin_of[row] is the row that stands for the text, the first in keep order; a row that stands for itself has its own
     number. Texts whose digests match are compared byte for byte.
     """
-    rank = np.empty(len(order), np.int64)
-    rank[order] = np.arange(len(order))
-    twin_of = np.arange(len(order), dtype=np.int64)
-    sizes = np.diff(corpus.texts.offsets)
-    by_digest = np.lexsort((rank, corpus.digest[:, 1], corpus.digest[:, 0]))
-    by_digest = by_digest[sizes[by_digest] > 0]
-    sorted_digest = corpus.digest[by_digest]
-    same = (sorted_digest[1:] == sorted_digest[:-1]).all(axis=1)
-    start = 0
-    for at in np.flatnonzero(same).tolist():
-        if at < start:
-            continue
-        stop = at + 1
-        while stop < len(same) and same[stop]:
-            stop += 1
-        _match(corpus, by_digest[at : stop + 1].tolist(), twin_of)
-        start = stop + 1
-    return order[twin_of[order] == order], twin_of
+    from cascade.kernels.collapse import first_of_each
 
-
-def _match(corpus: Corpus, rows: list[int], twin_of: Rows) -> None:
-    """Marks the twins among rows of one digest, which come in keep order."""
-    data, ends = memoryview(corpus.texts.data.data), corpus.texts.offsets
-    text = {row: data[ends[row] : ends[row + 1]] for row in rows}
-    stands: list[int] = []
-    for row in rows:
-        for first in stands:
-            if text[first] == text[row]:
-                twin_of[row] = first
-                break
-        else:
-            stands.append(row)
+    memory = memory or Memory()
+    kind = np.int32 if len(order) < 1 << 31 else np.int64
+    slots = memory.full(1 << (2 * len(order)).bit_length(), -1, kind)
+    twin_of = memory.arange(len(order))
+    left = memory.empty(len(order), np.int64)
+    n = first_of_each(order, corpus.texts.data, corpus.texts.offsets, corpus.digest, slots, twin_of, left)
+    return left[:n], twin_of

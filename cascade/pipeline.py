@@ -10,13 +10,15 @@ from time import perf_counter
 
 import numpy as np
 
-from cascade.blocking import Candidates, ScanCandidates, all_pairs, bucket_candidates
+from cascade.blocking import Candidates, ScanCandidates, all_pairs
+from cascade.buckets import bucket_candidates
 from cascade.columns import Census, ColumnStore, asking, observe
 from cascade.config.model import Config
 from cascade.corpus import Corpus
 from cascade.errors import StageError
 from cascade.funnel import Funnel
 from cascade.keep import collapse, keep_order
+from cascade.memory import Memory
 from cascade.pairs import Pairs, Rows
 from cascade.parallel import available_workers
 from cascade.plan import Plan, make_plan
@@ -31,39 +33,46 @@ SCAN_PAIRS_AT_ONCE = 1 << 26
 
 
 def deduplicate(
-    corpus: Corpus, config: Config, *, workers: int | None = None, progress: Progress | None = None
+    corpus: Corpus,
+    config: Config,
+    *,
+    workers: int | None = None,
+    progress: Progress | None = None,
+    memory: Memory | None = None,
 ) -> Outcome:
-    """Decides about every document of a corpus. The answer does not depend on `workers`."""
+    """Decides about every document of a corpus. The answer does not depend on `workers` and `memory`."""
+    memory = memory or Memory()
     workers = workers or available_workers()
     progress = progress or Silent()
     clock = Clock()
     warnings: list[str] = []
     with clock("collapse"):
-        order, unusable = keep_order(corpus, config.resolve.keep)
-        twin_of = np.arange(len(corpus), dtype=np.int64)
+        order, unusable = keep_order(corpus, config.resolve.keep, memory)
         if config.exact:
-            order, twin_of = collapse(corpus, order)
+            order, twin_of = collapse(corpus, order, memory)
+        else:
+            twin_of = memory.arange(len(corpus))
     if unusable:
         field = config.resolve.keep_field
         warnings.append(
             f"{counted(unusable)} no usable value in the field {field!r} of the keep policy, and rank behind all others"
         )
-    view = CorpusView(corpus.texts, order, config.shingle, config.seed, workers)
+    view = CorpusView(corpus.texts, order, config.shingle, config.seed, workers, memory)
     with clock("observe"):
         summaries = {}
         if any(stage.observes for stage in config.stages):
             # What is learnt of the corpus must not depend on `exact`, or collapsing would change answers.
-            distinct = order if config.exact else collapse(corpus, order)[0]
-            one_of_each = CorpusView(corpus.texts, distinct, config.shingle, config.seed, workers)
+            distinct = order if config.exact else collapse(corpus, order, memory)[0]
+            one_of_each = CorpusView(corpus.texts, distinct, config.shingle, config.seed, workers, memory)
             summaries = observe(one_of_each, config, workers, progress)
     plan = make_plan(config, len(view), summaries=summaries, workers=workers)
-    store = ColumnStore(view, plan, workers)
+    store = ColumnStore(view, plan, workers, memory)
     with clock("columns"):
         store.compute(progress)
     warnings += census_warnings(store.census, config)
     funnel = Funnel(plan, store, view, progress)
     with clock("candidates"):
-        candidates = enumerate_with(plan, store, len(view))
+        candidates = enumerate_with(plan, store, len(view), workers, memory)
     with clock("pairs"):
         progress.start("pairs", None)
         resolution = resolve(
@@ -72,9 +81,11 @@ def deduplicate(
             funnel.confirm,
             clusters=config.resolve.clusters,
             every_pair=config.resolve.pairs == "all",
+            memory=memory,
         )
         progress.finish("pairs")
-    return outcome(corpus, config, order, twin_of, resolution, funnel, clock, warnings)
+    warnings += limit_warnings(candidates, config)
+    return outcome(config, order, twin_of, resolution, funnel, candidates.large, clock, warnings, memory)
 
 
 def counted(documents: int) -> str:
@@ -110,7 +121,17 @@ def census_warnings(census: Census, config: Config) -> list[str]:
     return out
 
 
-def enumerate_with(plan: Plan, store: ColumnStore, documents: int) -> Candidates:
+def limit_warnings(candidates: Candidates, config: Config) -> list[str]:
+    """What to say where `max_bucket` has acted."""
+    if not candidates.large:
+        return []
+    return [
+        f"resolve.max_bucket has acted: {candidates.large:,} buckets hold more than {config.resolve.max_bucket:,} "
+        f"documents, up to {candidates.largest:,}; in these all were compared with the first ones only"
+    ]
+
+
+def enumerate_with(plan: Plan, store: ColumnStore, documents: int, workers: int, memory: Memory) -> Candidates:
     """The candidate pairs of a plan: by the keys of its enumerator, or all pairs."""
     first = plan.stages[0] if plan.stages else None
     if documents == 0 or first is None:
@@ -121,7 +142,8 @@ def enumerate_with(plan: Plan, store: ColumnStore, documents: int) -> Candidates
             keys = first.predicate.keys(store.of(first))
         if keys is None:
             raise StageError(f"stage {first.stage.name} announced blocking keys and gave none")
-        return bucket_candidates(replace(keys, alive=keys.alive & store.alive))
+        alive = keys.alive & store.alive
+        return bucket_candidates(replace(keys, alive=alive), memory, workers, plan.config.resolve.max_bucket)
     for planned in plan.stages:
         if planned.predicate.bounded_hamming:
             scan = partial(planned.predicate.scan, store.of(planned))
@@ -130,27 +152,22 @@ def enumerate_with(plan: Plan, store: ColumnStore, documents: int) -> Candidates
 
 
 def outcome(
-    corpus: Corpus,
     config: Config,
     order: Rows,
     twin_of: Rows,
     resolution: Resolution,
     funnel: Funnel,
+    large: int,
     clock: Clock,
     warnings: list[str],
+    memory: Memory,
 ) -> Outcome:
     """From the numbers that the stages use (keep order, one of each text) back to rows; twins share one fate."""
-    keeper = np.full(len(corpus), -1, np.int64)
-    via = np.full(len(corpus), -1, np.int64)
-    removed = resolution.keeper >= 0
-    keeper[order[removed]] = order[resolution.keeper[removed]]
-    via[order] = resolution.via
-    rows = np.arange(len(corpus), dtype=np.int64)
-    twin = twin_of != rows
-    # A twin of a kept text was removed for that text; a twin of a removed one, for what that one was removed for.
-    exact = twin & (keeper[twin_of] < 0)
-    keeper[twin] = np.where(exact, twin_of, keeper[twin_of])[twin]
-    via[twin] = via[twin_of[twin]]
+    from cascade.kernels.collapse import fates
+
+    keeper, via = memory.empty(len(twin_of), np.int64), memory.empty(len(twin_of), np.int64)
+    exact = memory.empty(len(twin_of), np.bool_)
+    fates(order, twin_of, resolution.keeper, resolution.via, keeper, via, exact)
     pairs = resolution.pairs
     left, right = order[pairs.left], order[pairs.right]
     scores = {s.name: pairs.scores[s.name] for s in config.stages if s.name in pairs.scores}
@@ -164,5 +181,6 @@ def outcome(
         seconds=dict(clock.seconds),
         warnings=tuple(warnings),
         plan=tuple(funnel.plan.lines()),
+        large_buckets=large,
         without_shingles=funnel.store.census.without,
     )

@@ -48,6 +48,8 @@ class Outcome:
     seconds: Mapping[str, float]
     warnings: tuple[str, ...]
     plan: tuple[str, ...]
+    large_buckets: int
+    """Buckets in which `resolve.max_bucket` has acted."""
     without_shingles: int
     """Distinct texts in which some shingler in use finds nothing, so that its stage accepts no pair of theirs."""
 
@@ -92,3 +94,5 @@ class RunReport:
     stages: Sequence[StageReport]
     seconds: float
     warnings: Sequence[str] = field(default_factory=tuple)
+    work: Path | None = None
+    """Where the work files are, if there were any and they were to stay."""

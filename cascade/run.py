@@ -24,6 +24,7 @@ from cascade.io.place import output_folder
 from cascade.io.read import earlier_results, find_inputs, read_all
 from cascade.io.report import write_report
 from cascade.io.write import kept_path, write_jsonl, write_kept, write_text
+from cascade.memory import Memory, memory_for
 from cascade.parallel import available_workers
 from cascade.pipeline import deduplicate
 from cascade.progress import Progress, Silent
@@ -43,25 +44,33 @@ def run_files(
     strict: bool = False,
     progress: Progress | None = None,
     config_path: Path | None = None,
+    memory: int | str | None = None,
+    work_dir: str | Path | None = None,
+    keep_work: bool = False,
 ) -> RunReport:
     """Cleans files into the folder `out`, which appears whole or not at all.
 
     `config_path` is the file that the config came from, if it came from one: an `out` that holds it is refused.
+    `memory` stands in for the config's budget. What exceeds it goes to files in `work_dir` (default: beside `out`),
+    gone when the run ends, or with `keep_work` stay in a folder of their own there.
     Raises InputError, OutputError, StageError, ConfigError; with `strict`, InputError at the first row that cannot be
-    used. The files written, report.json apart, do not depend on `workers`.
+    used. The files written, report.json apart, do not depend on `workers` and `memory`.
     """
     start = perf_counter()
     out = Path(out)
-    workers = workers or available_workers()
     progress = progress or Silent()
+    arrays = memory_for(config.memory if memory is None else memory, work_dir, keep_work)
+    workers = arrays.threads(workers or available_workers())
     sources = find_inputs(inputs, outside=out)
     needed = [s.path for s in sources]
     if config_path is not None and config_path.resolve() != (out / "config.yaml").resolve():
         needed.append(config_path)  # an earlier run's own config.yaml is written again, and need not be spared
     with output_folder(out, overwrite, needed) as work:
-        corpus, rejected = read_corpus(sources, config, strict=strict, workers=workers, progress=progress)
+        if work_dir is None:
+            arrays.folder = out.resolve().parent if keep_work else work.parent
+        corpus, rejected = read_corpus(sources, config, arrays, strict=strict, workers=workers, progress=progress)
         reading = perf_counter() - start
-        outcome = deduplicate(corpus, config, workers=workers, progress=progress)
+        outcome = deduplicate(corpus, config, workers=workers, progress=progress, memory=arrays)
         writing = perf_counter()
         write_result(work, sources, corpus, outcome, rejected, config, progress)
         counts = outcome.counts(len(rejected))
@@ -75,14 +84,15 @@ def run_files(
         )
         ended = perf_counter()
         seconds = {"read": reading, **outcome.seconds, "write": ended - writing, "total": ended - start}
-        report = RunReport(out, counts, outcome.stages, seconds["total"], warnings)
-        write_report(work / "report.json", describe(report, sources, corpus, outcome, config, seconds, workers))
+        report = RunReport(out, counts, outcome.stages, seconds["total"], warnings, arrays.kept)
+        write_report(work / "report.json", describe(report, sources, corpus, outcome, config, seconds, workers, arrays))
     return report
 
 
 def read_corpus(
     sources: Sequence[Source],
     config: Config,
+    memory: Memory | None = None,
     *,
     strict: bool = False,
     workers: int = 1,
@@ -92,7 +102,7 @@ def read_corpus(
     progress = progress or Silent()
     field = config.resolve.keep_field
     wanted = InputFields(config.input.text, config.input.id, (field,) if field else (), strict)
-    builder = CorpusBuilder(sum(s.size for s in sources if s.plain))
+    builder = CorpusBuilder(sum(s.size for s in sources if s.plain), memory)
     rejected: list[Rejected] = []
     documents = 0
     progress.start("read", None)
@@ -206,6 +216,7 @@ def describe(
     config: Config,
     seconds: dict[str, float],
     workers: int,
+    memory: Memory,
 ) -> dict[str, Any]:
     """What report.json holds."""
     read = np.bincount(corpus.source, minlength=len(sources))
@@ -221,6 +232,8 @@ def describe(
         "warnings": list(report.warnings),
         "seconds": {name: round(value, 4) for name, value in seconds.items()},
         "peak_memory_bytes": peak * (1 if sys.platform == "darwin" else 1024),
+        "large_buckets": outcome.large_buckets,
+        "memory": {"budget_bytes": memory.budget, "mapped_bytes": memory.mapped},
         "seed": config.seed,
         "workers": workers,
         "versions": {"python": platform.python_version(), **{name: version(name) for name in PACKAGES}},

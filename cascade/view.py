@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+from cascade.memory import Memory
 from cascade.parallel import ordered_map
 from cascade.stage import Shingler
 from cascade.text.buffer import PAD, Shingles, TextBuffer
@@ -20,6 +21,7 @@ BATCH_BYTES = 512 * 1024
 BATCH_DOCUMENTS = 4096
 ARENA_HASHES = 32 * 1024 * 1024
 """Shingle hashes that stay in memory for pairs to come, per shingler (256 MB)."""
+ROWS_AT_ONCE = 1 << 20
 SLICE_BYTES = 64 * 1024 * 1024
 """Text whose sets are asked for at a time: what can come on top of that."""
 
@@ -75,8 +77,16 @@ class Arena:
     used: int = 0
 
     @staticmethod
-    def empty(documents: int) -> Arena:
-        return Arena(np.full(documents, -1, np.int64), np.zeros(documents, np.int64), np.empty(1 << 16, np.uint64))
+    def empty(documents: int, memory: Memory) -> Arena:
+        return Arena(
+            memory.full(documents, -1, np.int64), memory.zeros(documents, np.int64), np.empty(1 << 16, np.uint64)
+        )
+
+    def clear(self) -> None:
+        """Forgets all sets."""
+        self.start.fill(-1)
+        self.hashes = np.empty(1 << 16, np.uint64)
+        self.used = 0
 
     def add(self, rows: Rows, sets: Shingles) -> None:
         """Takes in the sets of `rows`."""
@@ -96,12 +106,21 @@ class CorpusView:
     the stages see.
     """
 
-    def __init__(self, texts: TextBuffer, order: Rows, shingler: Shingler, seed: int, workers: int = 1) -> None:
+    def __init__(
+        self,
+        texts: TextBuffer,
+        order: Rows,
+        shingler: Shingler,
+        seed: int,
+        workers: int = 1,
+        memory: Memory | None = None,
+    ) -> None:
         self._texts = texts
         self.order = order
         self.shingler = shingler
         self.seed = seed
         self.workers = workers
+        self.memory = memory or Memory()
         self._arenas: dict[Shingler, Arena] = {}
 
     def __len__(self) -> int:
@@ -113,9 +132,11 @@ class CorpusView:
 
     def batches(self, rows: Rows | None = None) -> Iterator[DocumentBatch]:
         """The documents (all of them by default) cut into batches of about BATCH_BYTES."""
-        rows = np.arange(len(self), dtype=np.int64) if rows is None else rows
-        for part in self._parts(rows):
-            yield DocumentBatch(part, self.texts(part), self.shingler, self.seed)
+        for start in range(0, len(self) if rows is None else len(rows), ROWS_AT_ONCE):
+            stop = start + ROWS_AT_ONCE
+            some = np.arange(start, min(stop, len(self)), dtype=np.int64) if rows is None else rows[start:stop]
+            for part in self._parts(some):
+                yield DocumentBatch(part, self.texts(part), self.shingler, self.seed)
 
     def _sizes(self, rows: Rows) -> Rows:
         at = self.order[rows]
@@ -147,9 +168,10 @@ class CorpusView:
         """Shingles that the documents of each pair share, or -1 where they are fewer than `least`."""
         out = np.empty(len(left), np.int64)
         ends = np.cumsum(self._sizes(left) + self._sizes(right))
+        most = min(SLICE_BYTES, self.memory.working // 16)
         begin = 0
         while begin < len(left):
-            limit = (ends[begin - 1] if begin else 0) + SLICE_BYTES
+            limit = (ends[begin - 1] if begin else 0) + most
             stop = max(int(np.searchsorted(ends, limit, "right")), begin + 1)
             part = slice(begin, stop)
             out[part] = self._overlaps(left[part], right[part], least[part], shingler or self.shingler)
@@ -172,12 +194,12 @@ class CorpusView:
     def _hold(self, rows: Rows, shingler: Shingler) -> Arena:
         """The arena, with the sets of `rows` in it; it starts afresh when it has grown beyond its limit."""
         if shingler not in self._arenas:
-            self._arenas[shingler] = Arena.empty(len(self))
+            self._arenas[shingler] = Arena.empty(len(self), self.memory)
         arena = self._arenas[shingler]
         missing = rows[arena.start[rows] < 0]
         if len(missing):
-            if arena.used > ARENA_HASHES:
-                arena = self._arenas[shingler] = Arena.empty(len(self))
+            if arena.used > min(ARENA_HASHES, self.memory.working // 32):
+                arena.clear()
                 missing = rows
             arena.add(missing, self.sets(missing, shingler))
         return arena

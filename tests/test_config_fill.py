@@ -29,7 +29,7 @@ def test_a_filled_preset_is_that_preset(name, tmp_path):
 
 def test_every_option_is_written():
     data = as_mapping(load_config({"stages": ["minhash", "jaccard"]}))
-    assert list(data) == ["normalize", "shingle", "exact", "stages", "resolve", "input", "seed"]
+    assert list(data) == ["normalize", "shingle", "exact", "stages", "resolve", "input", "seed", "memory"]
     assert set(data["stages"][0]) == set(minhash.model_fields) - {"shingle"}
     assert data["shingle"] == {"by": "word", "n": 5}
     assert yaml.safe_load(load_config({"stages": ["jaccard"]}).filled())["stages"] == [

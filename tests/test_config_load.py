@@ -40,8 +40,8 @@ def test_defaults_are_those_of_the_contract():
         "digits": "keep",
     }
     assert config.shingle == shingler_class("word")(n=5)
-    assert (config.exact, config.stages, config.seed) == (True, (), 0)
-    assert config.resolve.model_dump() == {"clusters": "star", "keep": "first", "pairs": "needed"}
+    assert (config.exact, config.stages, config.seed, config.memory) == (True, (), 0, "auto")
+    assert config.resolve.model_dump() == {"clusters": "star", "keep": "first", "pairs": "needed", "max_bucket": None}
     assert config.input.model_dump() == {"text": "text", "id": "id"}
 
 
@@ -252,7 +252,7 @@ def test_a_mapping_is_held_to_the_same_rules(bad):
           "resolve.keep.prefer.field: missing; expected text",
           "resolve.keep.prefer.order: 'b' stands there twice"]),
         ({"stages": [], "zzz": 1},
-         ["zzz: unknown option; known are exact, input, normalize, resolve, seed, shingle, stages"]),
+         ["zzz: unknown option; known are exact, input, memory, normalize, resolve, seed, shingle, stages"]),
         ({"stages": [{"use": "no.such.module:Stage"}]},
          ["stages[0].use: cannot load stage 'no.such.module:Stage': No module named 'no'; "
           "is its folder on PYTHONPATH?"]),

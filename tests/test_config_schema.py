@@ -36,6 +36,9 @@ def test_presets_conform_and_so_do_their_filled_texts(name, validator):
         {"stages": [], "resolve": {"keep": "max:score"}},
         {"stages": [], "resolve": {"keep": {"prefer": {"field": "a", "order": ["b", 1]}}}},
         {"stages": [], "shingle": {"by": "jieba", "segmenter": "jieba", "hmm": True}, "seed": 2**64},
+        {"stages": [], "memory": "2GB"},
+        {"stages": [], "memory": "1.5 GiB", "resolve": {"max_bucket": 10}},
+        {"stages": [], "memory": 2**40},
     ],
 )
 def test_what_loads_conforms(config, validator):
@@ -61,6 +64,10 @@ def test_what_loads_conforms(config, validator):
         {"stages": [], "resolve": {"keep": "max:"}},
         {"stages": [], "resolve": {"keep": "best"}},
         {"stages": [], "seed": -1},
+        {"stages": [], "memory": "2 gigs"},
+        {"stages": [], "memory": 2**20},
+        {"stages": [], "memory": 15e8 + 0.5},
+        {"stages": [], "resolve": {"max_bucket": 0}},
         {"stages": [], "exact": "yes"},
         {"stages": [], "input": {"text": ""}},
     ],

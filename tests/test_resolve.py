@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cascade import blocking
-from cascade.blocking import ScanCandidates, all_pairs, bucket_candidates
+from cascade.blocking import ScanCandidates, all_pairs
+from cascade.buckets import bucket_candidates
 from cascade.pairs import Pairs
 from cascade.resolve import resolve
 from cascade.stage import Keys

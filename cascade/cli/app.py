@@ -59,6 +59,13 @@ def run(
     workers: Workers = None,
     overwrite: Overwrite = False,
     strict: Annotated[bool, typer.Option("--strict", help="stop at the first row that cannot be used")] = False,
+    memory: Annotated[
+        str | None, typer.Option("--memory", metavar="SIZE", help="budget, e.g. 2GB (default: the config's)")
+    ] = None,
+    work_dir: Annotated[
+        Path | None, typer.Option("--work-dir", metavar="DIR", help="where what exceeds it goes (default: beside OUT)")
+    ] = None,
+    keep_work: Annotated[bool, typer.Option("--keep-work", help="leave the work files there")] = False,
     changes: Changes = None,
     quiet: Quiet = False,
 ) -> None:
@@ -83,9 +90,14 @@ def run(
             strict=strict,
             progress=progress,
             config_path=Path(config) if Path(config).is_file() else None,
+            memory=memory,
+            work_dir=work_dir,
+            keep_work=keep_work,
         )
     if quiet:
         say(*(f"warning: {note}" for note in report.warnings))
+        if report.work is not None:
+            say(f"work files kept in {report.work}")
     else:
         print("\n".join(summary_lines(report)))
 

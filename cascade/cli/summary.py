@@ -27,6 +27,8 @@ def summary_lines(report: RunReport) -> list[str]:
         lines += ["", *funnel_lines(report.stages)]
     if report.warnings:
         lines += ["", *(f"warning: {warning}" for warning in report.warnings)]
+    if report.work is not None:
+        lines += ["", f"work files kept in {report.work}"]
     speed = counts["read"] / report.seconds if report.seconds > 0 else 0.0
     return [*lines, "", f"results in {report.out} ({report.seconds:.1f} s, {speed:,.0f} documents/s)"]
 

@@ -22,6 +22,7 @@ def as_mapping(config: Config) -> dict[str, Any]:
         "resolve": config.resolve.model_dump(mode="json"),
         "input": config.input.model_dump(mode="json"),
         "seed": config.seed,
+        "memory": config.memory,
     }
 
 

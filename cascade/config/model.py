@@ -7,10 +7,12 @@ from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field, InstanceOf, field_validator, model_validator
 
+from cascade.memory import SIZE, check_size
 from cascade.registry import name_of, shingler_class
 from cascade.stage import Options, Shingler, Stage
 from cascade.text.normalize import Normalize
 
+Size = Annotated[str, Field(pattern=SIZE, title="a size such as 2GB")]
 ByField = Annotated[str, Field(pattern=r"^(?:max|min):\S(?:.*\S)?$", title="max:FIELD or min:FIELD")]
 
 
@@ -52,6 +54,10 @@ class Resolve(Options):
         "needed", description="all: also judge pairs of two removed documents, and write every pair"
     )
 
+    max_bucket: int | None = Field(
+        None, ge=1, description="documents of a bucket that others are compared with: its first ones (default: all)"
+    )
+
     @property
     def keep_field(self) -> str | None:
         """The field of the rows that the keep policy compares, if it compares one."""
@@ -86,6 +92,9 @@ class Config(Options):
     resolve: Resolve = Field(default_factory=Resolve, description="how confirmed pairs become removals")
     input: Input = Field(default_factory=Input, description="where a row holds its text and its id")
     seed: int = Field(0, ge=0, description="enters every hash; another seed, another draw of MinHash")
+    memory: Literal["auto"] | Size | Annotated[int, Field(title="a number of bytes")] = Field(
+        "auto", description="what a run may take; auto: half of what this process may use; changes no decision"
+    )
 
     @field_validator("stages")
     @classmethod
@@ -94,6 +103,13 @@ class Config(Options):
         for i, message in name_faults(named):
             raise ValueError(f"stages[{i}]: {message}")
         return named
+
+    @field_validator("memory")
+    @classmethod
+    def _suffices(cls, memory: int | str) -> int | str:
+        if memory != "auto":
+            check_size(memory)
+        return memory
 
     @model_validator(mode="after")
     def _does_something(self) -> Config:

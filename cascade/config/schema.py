@@ -8,6 +8,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from cascade.config.model import Config, Input, Resolve
+from cascade.memory import MINIMUM, SIZE
 from cascade.registry import SHINGLERS, STAGES, installed, shingler_class, stage_class
 from cascade.text.normalize import Normalize
 
@@ -36,6 +37,8 @@ def json_schema() -> dict[str, Any]:
     properties["resolve"] |= _plain(Resolve, definitions)
     properties["input"] |= _plain(Input, definitions)
     properties["seed"] |= {"type": "integer", "minimum": 0, "default": 0}
+    sizes: list[dict[str, Any]] = [{"const": "auto"}, {"type": "string", "pattern": SIZE}]
+    properties["memory"] |= {"anyOf": [*sizes, {"type": "integer", "minimum": MINIMUM}], "default": "auto"}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "cascade config",

@@ -1,72 +1,16 @@
-"""From blocking keys to buckets, and from buckets to candidate pairs, a bounded number at a time.
+"""From buckets to candidate pairs, a bounded number at a time. How keys become buckets is told in kernels.buckets.
 
-Buckets are held as CSR from document to entries: the entries of document d are indptr[d] … indptr[d + 1] - 1 and
-bucket[entry] is ascending within a document. Kept documents hang in one linked list per bucket, newest first: `head`
-(one place a bucket) and `following` (one place an entry) hold entries, -1 ends a list.
+Documents hang in one linked list per bucket, newest first: `head` (one place a bucket) and `following` (one place an
+entry) hold entries, -1 ends a list. An entry whose `following` is PASSIVE never hangs: its document meets others in
+that bucket and is met by none behind it.
 """
 
 from __future__ import annotations
 
 import numpy as np
-from numba import uint64
 
+from cascade.kernels.buckets import PASSIVE
 from cascade.kernels.compile import kernel
-from cascade.kernels.hashing import mix64
-
-
-@kernel
-def group(keys, present, out, first):
-    """Writes to out[i] the bucket of keys[i]: first, first + 1, … in order of appearance; -1 where a key is alone.
-
-    `keys` uint64, `present` bool masks what takes part, `out` int64. Returns the number after the last bucket. Open
-    addressing with linear probing over a table at most half full.
-    """
-    n = keys.shape[0]
-    size = 16
-    while size < 2 * n:
-        size *= 2
-    slots = np.full(size, -1, np.int64)
-    mask = uint64(size - 1)
-    bucket = first
-    for i in range(n):
-        out[i] = -1
-        if not present[i]:
-            continue
-        key = keys[i]
-        at = mix64(key) & mask
-        while True:
-            j = slots[at]
-            if j < 0:
-                slots[at] = i
-                break
-            if keys[j] == key:
-                if out[j] < 0:
-                    out[j] = bucket
-                    bucket += 1
-                out[i] = out[j]
-                break
-            at = (at + uint64(1)) & mask
-    return bucket
-
-
-@kernel
-def to_entries(tables):
-    """CSR (indptr, bucket) of an int64[tables, documents] array of buckets, without the -1; ascending per document."""
-    width, n = tables.shape
-    indptr = np.zeros(n + 1, np.int64)
-    for t in range(width):
-        for d in range(n):
-            indptr[d + 1] += tables[t, d] >= 0
-    for d in range(n):
-        indptr[d + 1] += indptr[d]
-    bucket = np.empty(indptr[n], np.int64)
-    place = indptr[:-1].copy()
-    for t in range(width):
-        for d in range(n):
-            if tables[t, d] >= 0:
-                bucket[place[d]] = tables[t, d]
-                place[d] += 1
-    return indptr, bucket
 
 
 @kernel
@@ -74,8 +18,9 @@ def push(docs, indptr, bucket, head, following):
     """Hangs `docs` (ascending, all behind those that hang already) into the lists of their buckets."""
     for d in docs:
         for e in range(indptr[d], indptr[d + 1]):
-            following[e] = head[bucket[e]]
-            head[bucket[e]] = e
+            if following[e] != PASSIVE:
+                following[e] = head[bucket[e]]
+                head[bucket[e]] = e
 
 
 @kernel
@@ -84,21 +29,22 @@ def pop(docs, indptr, bucket, head, following):
     for i in range(docs.shape[0] - 1, -1, -1):
         d = docs[i]
         for e in range(indptr[d + 1] - 1, indptr[d] - 1, -1):
-            head[bucket[e]] = following[e]
+            if following[e] != PASSIVE:
+                head[bucket[e]] = following[e]
 
 
 @kernel
-def pairs_among(docs, indptr, bucket, counter, limit):
+def pairs_among(docs, indptr, bucket, following, counter, limit):
     """Upper bound of the candidate pairs among `docs`, counted no further than `limit`.
 
-    `counter` int64, one place a bucket, is zero before and after.
+    `counter`, one place a bucket, is zero before and after.
     """
     total = 0
     seen = 0
     for d in docs:
         for e in range(indptr[d], indptr[d + 1]):
             total += counter[bucket[e]]
-            counter[bucket[e]] += 1
+            counter[bucket[e]] += following[e] != PASSIVE
         seen += 1
         if total > limit:
             break
@@ -113,9 +59,9 @@ def partners(docs, low, hang, indptr, bucket, owner, head, following, stamp, sta
     """Candidate pairs of `docs` with the documents >= low that hang in their buckets, each pair once.
 
     With `hang` each document is pushed after its own turn, so that the pairs among `docs` come as well. `owner` gives
-    the document of an entry; `stamp` int64[documents] remembers for whom a document was last seen. Writes to `left` <
-    `right` until they are full; `state` int64[3] (index in docs, entry offset, entry in a list or -2) says where to go
-    on. Returns the number written; the work is done when state[0] == len(docs).
+    the document of an entry; `stamp` (one place a document) remembers for whom a document was last seen. Writes to
+    `left` < `right` until they are full; `state` int64[3] (index in docs, entry offset, entry in a list or -2) says
+    where to go on. Returns the number written; the work is done when state[0] == len(docs).
     """
     written = 0
     room = left.shape[0]
@@ -144,8 +90,9 @@ def partners(docs, low, hang, indptr, bucket, owner, head, following, stamp, sta
             offset += 1
         if hang:
             for e in range(indptr[d], indptr[d + 1]):
-                following[e] = head[bucket[e]]
-                head[bucket[e]] = e
+                if following[e] != PASSIVE:
+                    following[e] = head[bucket[e]]
+                    head[bucket[e]] = e
         offset = 0
         q += 1
     state[0], state[1], state[2] = q, 0, -2
@@ -153,13 +100,13 @@ def partners(docs, low, hang, indptr, bucket, owner, head, following, stamp, sta
 
 
 @kernel
-def first_shared(a, b, indptr, bucket):
-    """The lowest bucket that documents a and b share, or -1."""
+def first_shared(a, b, indptr, bucket, following):
+    """The lowest bucket that documents a and b share and in which a is met, or -1."""
     i, j = indptr[a], indptr[b]
     while i < indptr[a + 1] and j < indptr[b + 1]:
-        if bucket[i] == bucket[j]:
+        if bucket[i] == bucket[j] and following[i] != PASSIVE:
             return bucket[i]
-        if bucket[i] < bucket[j]:
+        if bucket[i] <= bucket[j]:
             i += 1
         else:
             j += 1
@@ -167,25 +114,22 @@ def first_shared(a, b, indptr, bucket):
 
 
 @kernel
-def members(indptr, bucket, buckets):
-    """CSR from bucket to its documents, ascending: the transposed entries."""
-    n = indptr.shape[0] - 1
-    start = np.zeros(buckets + 1, np.int64)
+def members(bucket, owner, start, docs):
+    """CSR from bucket to its documents, ascending: the transposed entries. `start` is zero before."""
     for e in range(bucket.shape[0]):
         start[bucket[e] + 1] += 1
-    for b in range(buckets):
+    for b in range(start.shape[0] - 1):
         start[b + 1] += start[b]
-    docs = np.empty(bucket.shape[0], np.int64)
-    place = start[:-1].copy()
-    for d in range(n):
-        for e in range(indptr[d], indptr[d + 1]):
-            docs[place[bucket[e]]] = d
-            place[bucket[e]] += 1
-    return start, docs
+    for e in range(bucket.shape[0]):
+        docs[start[bucket[e]]] = owner[e]
+        start[bucket[e]] += 1
+    for b in range(start.shape[0] - 1, 0, -1):
+        start[b] = start[b - 1]
+    start[0] = 0
 
 
 @kernel
-def across(start, docs, indptr, bucket, root, kept, state, left, right):
+def across(start, docs, indptr, bucket, following, root, kept, state, left, right):
     """Candidate pairs of documents with different `root` that are not both `kept`, each once.
 
     `start`, `docs` are from `members`. A pair is written at the lowest bucket that its documents share. A removed
@@ -225,12 +169,14 @@ def across(start, docs, indptr, bucket, root, kept, state, left, right):
                     state[0], state[1] = b, i
                     return written
                 if kept[inside[i]]:
-                    written = _meet(gone[:removed], i, roots, inside, b, indptr, bucket, written, left, right)
+                    written = _meet(
+                        gone[:removed], i, roots, inside, b, indptr, bucket, following, written, left, right
+                    )
                 else:
                     for g in range(groups):
                         if roots[order[border[g]]] != roots[i]:
                             part = order[border[g] : border[g + 1]]
-                            written = _meet(part, i, roots, inside, b, indptr, bucket, written, left, right)
+                            written = _meet(part, i, roots, inside, b, indptr, bucket, following, written, left, right)
                 i += 1
         i = 0
         b += 1
@@ -239,7 +185,7 @@ def across(start, docs, indptr, bucket, root, kept, state, left, right):
 
 
 @kernel
-def _meet(others, i, roots, inside, b, indptr, bucket, written, left, right):
+def _meet(others, i, roots, inside, b, indptr, bucket, following, written, left, right):
     """Writes the pairs of member i with those of `others` (ascending) behind it that have another root."""
     low, high = 0, others.shape[0]
     while low < high:
@@ -250,7 +196,7 @@ def _meet(others, i, roots, inside, b, indptr, bucket, written, left, right):
             high = middle
     for z in range(low, others.shape[0]):
         j = others[z]
-        if roots[j] != roots[i] and first_shared(inside[i], inside[j], indptr, bucket) == b:
+        if roots[j] != roots[i] and first_shared(inside[i], inside[j], indptr, bucket, following) == b:
             left[written] = inside[i]
             right[written] = inside[j]
             written += 1
