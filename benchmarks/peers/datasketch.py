@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import xxhash
 from datasketch import MinHash, MinHashLSH
 
 from benchmarks.peers.job import BANDS, PERMUTATIONS, ROWS, THRESHOLD, Job, candidates, star
 
 
 def sketch(shingles: list[list[str]]) -> list[MinHash]:
-    return MinHash.bulk([[shingle.encode() for shingle in set(found)] for found in shingles], num_perm=PERMUTATIONS)
+    # Three times as fast as its own choice of hash, SHA-1.
+    encoded = [[shingle.encode() for shingle in set(found)] for found in shingles]
+    return MinHash.bulk(encoded, num_perm=PERMUTATIONS, hashfunc=xxhash.xxh32_intdigest)
 
 
 job = Job()
