@@ -68,7 +68,7 @@ def _group(named: Sequence[tuple[str, Result]]) -> str:
             number(program["precision"], ".4f"),
         ]
         rows.append(cells)
-    return f"{textwrap.fill(sentence, WIDTH, break_on_hyphens=False, break_long_words=False)}\n\n{markdown(rows)}"
+    return f"{textwrap.fill(sentence, WIDTH, break_on_hyphens=False, break_long_words=False)}\n\n{markdown(rows, aligned=False)}"
 
 
 def _of(result: Result, name: str) -> Mapping[str, Any]:

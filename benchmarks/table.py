@@ -39,10 +39,10 @@ def table(result: Mapping[str, Any]) -> str:
     return markdown([[name for name, _ in COLUMNS], *([text(p) for _, text in COLUMNS] for p in result["programs"])])
 
 
-def markdown(rows: Sequence[Sequence[str]]) -> str:
-    """Rows of cells, the first of them the head, as a table whose columns are aligned."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = [rows[0], ["-" * width for width in widths], *rows[1:]]
+def markdown(rows: Sequence[Sequence[str]], aligned: bool = True) -> str:
+    """Rows of cells, the first of them the head, as a table; without aligned columns its lines are short."""
+    widths = [max(map(len, column)) if aligned else 0 for column in zip(*rows, strict=True)]
+    lines = [rows[0], ["-" * max(width, 3) for width in widths], *rows[1:]]
     return "\n".join(f"| {' | '.join(c.ljust(w) for c, w in zip(row, widths, strict=True))} |" for row in lines)
 
 
