@@ -96,18 +96,23 @@ def _read(path: Path) -> TextBuffer:
 
 
 def measure(raw: TextBuffer, by: str, rounds: int) -> dict[str, Any]:
-    """Seconds of the whole pass on one and on two threads, and processor seconds of its parts: the fastest rounds."""
+    """Seconds of the whole pass: of the processor on one thread, of the clock on one and on two; and of its parts.
+
+    Each is the fastest of some rounds, in which all of them take turns.
+    """
     config = load_config("default", [f"shingle={{by: {by}}}"])
     feature_pass(raw.part(0, min(len(raw), 50)), config, 1)  # compiles, or loads what was compiled
-    taken: dict[int, list[float]] = {1: [], 2: []}
-    parts: list[dict[str, float]] = []
+    one, two, parts = [], [], []
     for _ in range(rounds):
-        for workers, seconds in taken.items():
-            seconds.append(feature_pass(raw, config, workers))
+        one.append(feature_pass(raw, config, 1))
+        two.append(feature_pass(raw, config, 2))
         parts.append(pass_in_parts(raw, config))
-    fastest = min(parts, key=lambda part: sum(part.values()))
-    one, two = min(taken[1]), min(taken[2])
-    return {"one_thread": one, "two_threads": two, "parts": fastest}
+    return {
+        "cpu": min(cpu for _, cpu in one),
+        "one_thread": min(seconds for seconds, _ in one),
+        "two_threads": min(seconds for seconds, _ in two),
+        "parts": min(parts, key=lambda part: sum(part.values())),
+    }
 
 
 def pieces(raw: TextBuffer) -> list[TextBuffer]:
@@ -125,18 +130,18 @@ def joined(parts: Sequence[TextBuffer]) -> TextBuffer:
     return TextBuffer(data, np.concatenate(([0], np.cumsum(np.concatenate(lengths)))).astype(np.int64))
 
 
-def feature_pass(raw: TextBuffer, config: Config, workers: int) -> float:
-    """Wall seconds of normalising and of the pipeline's own passes over all documents."""
-    start = time.perf_counter()
+def feature_pass(raw: TextBuffer, config: Config, workers: int) -> tuple[float, float]:
+    """Seconds, of the clock and of the processor, of normalising and of the pipeline's passes over all documents."""
+    start, used = time.perf_counter(), time.process_time()
     normal = list(ordered_map(lambda part: normalize_texts(part, config.normalize), pieces(raw), workers))
-    seconds = time.perf_counter() - start
+    seconds, cpu = time.perf_counter() - start, time.process_time() - used
     buffer = joined(normal)
-    start = time.perf_counter()
+    start, used = time.perf_counter(), time.process_time()
     view = CorpusView(buffer, np.arange(len(buffer)), config.shingle, config.seed, workers)
     summaries = observe(view, config, workers, Silent()) if any(s.observes for s in config.stages) else {}
     plan = make_plan(config, len(view), summaries=summaries, workers=workers)
     ColumnStore(view, plan, workers).compute(Silent())
-    return seconds + time.perf_counter() - start
+    return seconds + time.perf_counter() - start, cpu + time.process_time() - used
 
 
 def pass_in_parts(raw: TextBuffer, config: Config) -> dict[str, float]:
@@ -162,14 +167,13 @@ def pass_in_parts(raw: TextBuffer, config: Config) -> dict[str, float]:
 
 
 def features_table(measured: Sequence[Mapping[str, Any]]) -> str:
-    """Megabytes of UTF-8 a second, the gain of a second thread, and the share of each part in percent."""
-    rows = [["corpus, shingles", "MB/s", "2 threads", "gain", *PARTS]]
+    """Megabytes of UTF-8 a second of one processor, the gain of a second thread, each part's share in percent."""
+    rows = [["corpus, shingles", "MB/s", "two threads", *PARTS]]
     for row in measured:
-        size, whole = row["bytes"] / 1e6, sum(row["parts"].values())
-        speeds = [f"{size / row[key]:.1f}" for key in ("one_thread", "two_threads")]
+        whole = sum(row["parts"].values())
         shares = [f"{100 * row['parts'][part] / whole:.0f}" for part in PARTS]
-        gain = f"{row['one_thread'] / row['two_threads']:.2f}"
-        rows.append([f"{row['corpus']}, {row['by']}", *speeds, gain, *shares])
+        gain = f"× {row['one_thread'] / row['two_threads']:.2f}"
+        rows.append([f"{row['corpus']}, {row['by']}", f"{row['bytes'] / 1e6 / row['cpu']:.1f}", gain, *shares])
     return f"{markdown(rows)}\n"
 
 
