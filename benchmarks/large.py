@@ -81,7 +81,8 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
 def _clean(path: Path, memory: str, options: argparse.Namespace, rounds: int) -> dict[str, Any]:
     """`cascade run default` on one corpus: what it took, and what it wrote."""
     work, out = WORK / "run" / "large", WORK / "run" / "large" / "out"
-    command = [OURS_PYTHON.with_name("cascade"), "run", "default", path, "-o", out, "--workers", str(options.threads)]
+    cascade, workers = OURS_PYTHON.with_name("cascade"), str(options.threads)
+    command: list[str | Path] = [cascade, "run", "default", path, "-o", out, "--workers", workers]
     bound = 0
     if memory != "auto":
         bound = size(memory)
@@ -121,7 +122,8 @@ def size(written: str) -> int:
 
 def faults(runs: Sequence[Mapping[str, Any]]) -> list[str]:
     """What must not be: a run that failed, or one that wrote other bytes than that of the same corpus before it."""
-    found, first = [], {}
+    found: list[str] = []
+    first: dict[tuple[str, int], str] = {}
     for row in runs:
         name = f"{row['documents']:,} {row['shape']}, memory {row['memory']}"
         if row["failure"]:
@@ -134,7 +136,8 @@ def faults(runs: Sequence[Mapping[str, Any]]) -> list[str]:
 def table(runs: Sequence[Mapping[str, Any]]) -> str:
     """The runs as Markdown; growth is the time of a document divided by that in the smallest corpus of its kind."""
     head = ["texts", "number", "MB", "memory", "seconds", "µs each", "growth", "peak MB", "without files MB", "removed"]
-    rows, base = [head], {}
+    rows = [head]
+    base: dict[tuple[str, str], float] = {}
     for row in runs:
         each = row["seconds"] / row["documents"] * 1e6 if row["seconds"] else None
         if each:

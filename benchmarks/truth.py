@@ -113,7 +113,8 @@ def _may_repeat(hashes: npt.NDArray[np.uint64]) -> npt.NDArray[np.bool_]:
     bits = min(SLOTS, len(hashes).bit_length() + 2)
     slot, shift = np.zeros(1 << bits, np.bool_), np.uint64(64 - bits)
     slot[ordered[1:][ordered[1:] == ordered[:-1]] >> shift] = True
-    return slot[hashes >> shift]
+    found: npt.NDArray[np.bool_] = slot[hashes >> shift]
+    return found
 
 
 def _pairs(document: Int64, shingle: Int64, single: Int64, threshold: float) -> Int64:
