@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -103,15 +104,17 @@ def _corpus(options: argparse.Namespace, documents: int) -> Corpus:
     if options.corpus is None:
         spec = Spec(documents, options.language, options.seed)
         return Corpus(corpus(spec, WORK), documents, options.language, {"generated": spec.as_dict()})
-    WORK.mkdir(exist_ok=True)
     most = documents if documents == options.slow_documents else None
-    part = "" if most is None else f"-{most}"
-    path = WORK / f"{options.corpus.stem}{part}-{options.corpus.stat().st_mtime_ns}.jsonl"
-    count = 0
-    with options.corpus.open("rb") as source, path.open("wb") as file:
+    WORK.mkdir(exist_ok=True)
+    unfinished, count, hashed = WORK / "given.part", 0, blake2b(digest_size=4)
+    with options.corpus.open("rb") as source, unfinished.open("wb") as file:
         for line in islice((line for line in source if line.strip()), most):
-            file.write(orjson.dumps({"id": count, "text": orjson.loads(line)["text"]}) + b"\n")
+            row = orjson.dumps({"id": count, "text": orjson.loads(line)["text"]}) + b"\n"
+            hashed.update(row)
+            file.write(row)
             count += 1
+    # Named by its content, so that truth that lies beside it is of this corpus.
+    path = unfinished.rename(WORK / f"{options.corpus.stem}-{hashed.hexdigest()}.jsonl")
     return Corpus(path, count, options.language, {"file": options.corpus.name})
 
 

@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 import orjson
 import pytest
 
-from benchmarks.__main__ import _parts, differing_bytes
+from benchmarks.__main__ import _corpus, _options, _parts, differing_bytes
 from benchmarks.compare import Corpus, compare
 from benchmarks.corpus import Spec, corpus
 from benchmarks.large import faults, size
@@ -161,6 +161,22 @@ def test_slow_programs_run_on_a_smaller_corpus_with_cascade_beside_them() -> Non
     assert names(_parts(everybody, 9_000, 10_000)) == [(9_000, ["cascade", "limit", "rensa", "datatrove"])]
     assert names(_parts(everybody[:3], 200_000, 10_000)) == apart[:1]
     assert names(_parts(everybody[3:], 200_000, 10_000)) == [(10_000, ["datatrove"])]
+
+
+def test_a_given_corpus_is_numbered_and_named_by_its_content(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("benchmarks.__main__.WORK", tmp_path / "work")
+    given = tmp_path / "mine.jsonl"
+    given.write_text('{"text": "一"}\n\n{"name": 7, "text": "b"}\n{"text": "c"}\n', "utf-8")
+    options = _options(["--corpus", str(given), "--slow-documents", "2", "--language", "chinese"])
+    whole, part, again = (_corpus(options, documents) for documents in (50_000, 2, 50_000))
+    rows = [orjson.loads(line) for line in whole.path.read_bytes().splitlines()]
+    assert rows == [{"id": 0, "text": "一"}, {"id": 1, "text": "b"}, {"id": 2, "text": "c"}]
+    assert (whole.documents, part.documents) == (3, 2)
+    assert part.path.read_bytes() == b"".join(whole.path.read_bytes().splitlines(keepends=True)[:2])
+    assert whole == again
+    assert whole.path != part.path
+    assert whole.about == {"file": "mine.jsonl"}
+    assert whole.language == "chinese"
 
 
 def test_other_bytes_with_more_threads_are_told(result: Callable[..., dict[str, Any]]) -> None:
