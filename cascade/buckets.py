@@ -87,7 +87,7 @@ def _fixed(keys: Keys, kind: type, memory: Memory, workers: int) -> Grouped:
 
 
 def _ragged(keys: Keys, kind: type, memory: Memory, workers: int) -> Grouped:
-    from cascade.kernels.buckets import tidy
+    from cascade.kernels.buckets import drop_without_core, tidy
 
     assert keys.indptr is not None
     documents, total = len(keys.alive), len(keys.values)
@@ -95,6 +95,8 @@ def _ragged(keys: Keys, kind: type, memory: Memory, workers: int) -> Grouped:
     present[:] = np.repeat(keys.alive, np.diff(keys.indptr))
     room = _Room(total, kind, memory)
     buckets = room.group(keys.values, present, 0)
+    if keys.core is not None:
+        drop_without_core(room.out, keys.core, memory.zeros(buckets, np.bool_))
     bucket, owner = memory.empty(total, kind), memory.empty(total, kind)
     indptr = memory.zeros(documents + 1, kind)
     # A document that gives the same key twice stands once in its bucket.

@@ -8,21 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from cascade.config.model import Config
 from cascade.errors import CascadeError, StageError
-from cascade.memory import Memory
+from cascade.memory import Growing, Memory
 from cascade.pairs import Rows
-from cascade.parallel import ordered_map
+from cascade.parallel import fold, ordered_map
 from cascade.plan import Plan, PlannedStage
 from cascade.progress import Progress
-from cascade.stage import Columns, Stage, Summary
+from cascade.stage import Columns, Keys, Stage, Summary
 from cascade.view import CorpusView, DocumentBatch
 
 
@@ -37,25 +36,52 @@ def asking(stage: Stage, what: str) -> Iterator[None]:
         raise StageError(f"stage {stage.name}: its {what} failed: {type(error).__name__}: {error}") from error
 
 
-def observe(view: CorpusView, config: Config, workers: int, progress: Progress) -> dict[str, Summary]:
-    """A first pass, for stages that must know something of the whole corpus; their summaries by stage name."""
-    stages = [s for s in config.stages if s.observes]
+Summaries = dict[str, Summary]
+"""What stages have observed, by their names."""
+MOST_SUMMARIES = 8
+"""Threads of a first pass at most: each holds a summary of its own, and these can be large."""
+
+
+def observe(view: CorpusView, plan: Plan, workers: int, progress: Progress, memory: Memory | None = None) -> Summaries:
+    """A first pass over one of each text, for stages that must know something of the whole corpus."""
+    workers = min(workers, MOST_SUMMARIES)
+    stages = {planned.stage.name: planned.stage for planned in plan.stages}
+    facts = {
+        planned.stage.name: replace(
+            planned.facts,
+            workers=workers,
+            enumerates=planned.enumerates,
+            text_bytes=view.text_bytes,
+            memory=None if memory is None else memory.working,
+        )
+        for planned in plan.stages
+    }
+
+    def start() -> Summaries:
+        empty = {}
+        for name, stage in stages.items():
+            with asking(stage, "first pass"):
+                empty[name] = stage.observe(facts[name])
+        return {name: summary for name, summary in empty.items() if summary is not None}
+
+    def add(summaries: Summaries, batch: DocumentBatch) -> None:
+        for name, summary in summaries.items():
+            with asking(stages[name], "first pass"):
+                summary.add(batch)
+
+    def merge(some: Summaries, more: Summaries) -> Summaries:
+        merged = {}
+        for name, summary in some.items():
+            with asking(stages[name], "first pass"):
+                merged[name] = summary.merge(more[name])
+        return merged
+
+    if not start():
+        return {}
     progress.start("observe", len(view))
-
-    def look(batch: DocumentBatch) -> tuple[int, list[Summary | None]]:
-        seen = []
-        for stage in stages:
-            with asking(stage, "observe"):
-                seen.append(stage.observe(batch))
-        return len(batch.rows), seen
-
-    summaries: dict[str, Summary] = {}
-    for documents, parts in ordered_map(look, view.batches(), workers):
-        for stage, part in zip(stages, parts, strict=True):
-            if part is not None:
-                seen = summaries.get(stage.name)
-                summaries[stage.name] = part if seen is None else seen.merge(part)
-        progress.advance("observe", documents)
+    summaries = fold(
+        start, add, merge, view.batches(), workers, lambda batch: progress.advance("observe", len(batch.rows))
+    )
     progress.finish("observe")
     return summaries
 
@@ -64,7 +90,8 @@ def observe(view: CorpusView, config: Config, workers: int, progress: Progress) 
 class Census:
     """What the pass saw of shingles: `without` counts documents that some shingler in use finds none in.
 
-    `single` counts those in which the config's own shingler finds one.
+    `single` counts those in which the config's own shingler finds one. A document that the shingles of one stage have
+    ruled out is cut by no other shingler.
     """
 
     documents: int = 0
@@ -82,10 +109,22 @@ class Census:
         self.without += int(empty.sum())
 
 
+@dataclass(frozen=True)
+class Computed:
+    """What one stage has computed of some documents."""
+
+    rows: Rows
+    columns: Columns
+    keys: tuple[Rows, Keys] | None
+    """Of the stage that enumerates: blocking keys of the documents that are left."""
+    seconds: float
+
+
 class ColumnStore:
     """The columns of every stage of a plan over the documents of a view, and the seconds that they took.
 
-    An enumerator's columns lie one key after the other, since documents are grouped key by key.
+    Stages that prune come first; the others compute theirs for the documents that are left, and zeros stand for those
+    that are not. An enumerator's columns lie one key after the other, since documents are grouped key by key.
     Seconds are summed over threads. What stages share, the shingles, counts for the one that asks for them first.
     """
 
@@ -93,11 +132,13 @@ class ColumnStore:
         self.view = view
         self.memory = memory or Memory()
         self.workers = workers
-        self.eager = [s for s in plan.stages if s.enumerates or not s.predicate.late]
+        eager = [s for s in plan.stages if s.enumerates or not s.predicate.late]
+        self.eager = sorted(eager, key=lambda s: not s.predicate.prunes)
         self.seconds = {s.stage.name: 0.0 for s in plan.stages}
         self.census = Census()
         self._columns: dict[str, dict[str, npt.NDArray[Any]]] = {s.stage.name: {} for s in plan.stages}
         self._done = {s.stage.name: np.zeros(len(view), bool) for s in plan.stages if s not in self.eager}
+        self._keys: RaggedKeys | None = None
 
     def compute(self, progress: Progress) -> None:
         """Computes the columns of all stages but late filters."""
@@ -116,6 +157,11 @@ class ColumnStore:
                 done[batch.rows] = True
         return self._columns[planned.stage.name]
 
+    def keys(self, planned: PlannedStage) -> Keys | None:
+        """The blocking keys of the stage that enumerates; hands over those that came batch by batch."""
+        keys, self._keys = self._keys, None
+        return planned.predicate.keys(self.of(planned)) if keys is None else keys.finish()
+
     @property
     def alive(self) -> npt.NDArray[np.bool_]:
         """bool[documents]: which may have a partner at all, as far as any stage knows."""
@@ -124,23 +170,75 @@ class ColumnStore:
             mask &= self._columns[planned.stage.name].get("alive", mask)
         return mask
 
+    def pruned(self, planned: PlannedStage) -> dict[str, int]:
+        """How many documents a stage that prunes has left alive, as a count for the report."""
+        alive = self._columns[planned.stage.name].get("alive") if planned.predicate.prunes else None
+        return {} if alive is None else {"documents_alive": int(alive.sum())}
+
     def _fill(self, stages: list[PlannedStage], batches: Iterator[DocumentBatch]) -> Iterator[DocumentBatch]:
-        def compute(batch: DocumentBatch) -> tuple[DocumentBatch, list[tuple[Columns, float]]]:
+        def compute(batch: DocumentBatch) -> tuple[DocumentBatch, list[Computed]]:
             parts = []
+            left = batch
             for planned in stages:
-                start = perf_counter()
-                with asking(planned.stage, "columns"):
-                    parts.append((planned.predicate.columns(batch), perf_counter() - start))
+                if len(left.rows):
+                    part, left = compute_columns(planned, left)
+                    parts.append(part)
             return batch, parts
 
         for batch, parts in ordered_map(compute, batches, self.workers):
-            for planned, (part, took) in zip(stages, parts, strict=True):
-                self.seconds[planned.stage.name] += took
-                whole = self._columns[planned.stage.name]
-                for name, values in part.items():
-                    with asking(planned.stage, f"column {name!r}"):
-                        if name not in whole:
-                            order = "F" if planned.enumerates else "C"
-                            whole[name] = self.memory.zeros((len(self.view), *values.shape[1:]), values.dtype, order)
-                        whole[name][batch.rows] = values
+            for planned, part in zip(stages, parts, strict=False):
+                self.seconds[planned.stage.name] += part.seconds
+                self._store(planned, part)
             yield batch
+
+    def _store(self, planned: PlannedStage, part: Computed) -> None:
+        whole = self._columns[planned.stage.name]
+        for name, values in part.columns.items():
+            with asking(planned.stage, f"column {name!r}"):
+                if name not in whole:
+                    order = "F" if planned.enumerates else "C"
+                    whole[name] = self.memory.zeros((len(self.view), *values.shape[1:]), values.dtype, order)
+                whole[name][part.rows] = values
+        if part.keys is not None:
+            if self._keys is None:
+                self._keys = RaggedKeys(len(self.view), self.memory)
+            self._keys.add(*part.keys)
+
+
+def compute_columns(planned: PlannedStage, batch: DocumentBatch) -> tuple[Computed, DocumentBatch]:
+    """What a stage computes of a batch, and the part of the batch that it leaves to the stages behind it."""
+    start, left = perf_counter(), batch
+    with asking(planned.stage, "columns"):
+        columns = planned.predicate.columns(batch)
+        if planned.predicate.prunes:
+            left = batch.where(columns["alive"])
+    keys = None
+    if planned.enumerates:
+        with asking(planned.stage, "keys"):
+            keys = planned.predicate.batch_keys(left)
+    found = None if keys is None else (left.rows, keys)
+    return Computed(batch.rows, columns, found, perf_counter() - start), left
+
+
+class RaggedKeys:
+    """Ragged keys on their way to one Keys: those of some documents at a time, rows ascending."""
+
+    def __init__(self, documents: int, memory: Memory) -> None:
+        self.indptr = memory.zeros(documents + 1, np.int64)
+        self.alive = memory.zeros(documents, np.bool_)
+        self.values = Growing(memory, np.uint64)
+        self.core = Growing(memory, np.bool_)
+
+    def add(self, rows: Rows, keys: Keys) -> None:
+        """Takes in the keys of `rows`."""
+        if keys.indptr is None or len(keys.indptr) != len(rows) + 1:
+            raise StageError("the keys of a batch are not ragged: indptr needs one place more than documents")
+        self.indptr[rows + 1] = np.diff(keys.indptr)
+        self.alive[rows] = keys.alive
+        self.values.append(keys.values)
+        self.core.append(np.ones(len(keys.values), bool) if keys.core is None else keys.core)
+
+    def finish(self) -> Keys:
+        """All of them; nothing can be added any more."""
+        np.cumsum(self.indptr, out=self.indptr)
+        return Keys(self.values.finish(), self.alive, self.indptr, self.core.finish())

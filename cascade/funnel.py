@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, field
 from time import perf_counter
 
 import numpy as np
@@ -18,11 +19,12 @@ from cascade.view import CorpusView
 
 @dataclass
 class Tally:
-    """Pairs that a stage has seen and accepted, and the seconds that its filter took."""
+    """Pairs that a stage has seen and accepted, the seconds that its filter took, and what else it has counted."""
 
     pairs_in: int = 0
     pairs_out: int = 0
     seconds: float = 0.0
+    counts: Counter[str] = field(default_factory=Counter)
 
 
 class Funnel:
@@ -67,6 +69,7 @@ class Funnel:
         with asking(planned.stage, "filter"):
             accepted = planned.predicate.filter(pairs, columns, self.view)
             accepted.check(len(pairs))
+            self.tallies[name].counts.update(accepted.counts)
         self.tallies[name].seconds += perf_counter() - start
         return pairs.take(accepted.index).with_scores(name, accepted.score)
 
@@ -85,6 +88,7 @@ class Funnel:
                 pairs_out=self.tallies[planned.stage.name].pairs_out,
                 seconds=self.store.seconds[planned.stage.name] + self.tallies[planned.stage.name].seconds,
                 predicted_recall=self.plan.predicted_recall(planned),
+                counts={**self.store.pruned(planned), **self.tallies[planned.stage.name].counts},
             )
             for planned in self.plan.stages
         )

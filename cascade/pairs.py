@@ -48,6 +48,8 @@ class Accepted:
     score: Scores
     asked: int | None = None
     """How many pairs the stage has judged, where it knows."""
+    counts: Mapping[str, int] = field(default_factory=dict)
+    """What else the report should count, by name: pairs that a bound has refused, say."""
 
     @staticmethod
     def where(mask: npt.NDArray[np.bool_], score: Scores) -> Accepted:

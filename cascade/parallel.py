@@ -1,4 +1,5 @@
-"""The one place that knows about threads: an ordered map over a pool, with a bounded number of items under way.
+"""The one place that knows about threads: an ordered map over a pool, with a bounded number of items under way, and a
+fold on top of it.
 
 Kernels release the GIL, so threads suffice. Results come in the order of the items, whatever the number of workers.
 """
@@ -9,10 +10,12 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import reduce
 from typing import TypeVar
 
 T = TypeVar("T")
 R = TypeVar("R")
+S = TypeVar("S")
 
 
 def available_workers() -> int:
@@ -40,3 +43,31 @@ def ordered_map(function: Callable[[T], R], items: Iterable[T], workers: int) ->
         finally:
             for future in under_way:
                 future.cancel()
+
+
+def fold(
+    start: Callable[[], S],
+    add: Callable[[S, T], object],
+    merge: Callable[[S, S], S],
+    items: Iterable[T],
+    workers: int,
+    after: Callable[[T], object] = lambda item: None,
+) -> S:
+    """All items added to a value: each thread adds to a partial value of its own, and these are merged at the end.
+
+    There are never more of them than threads. after(item) is called by the calling thread, in the order of the items.
+    """
+    idle: list[S] = []
+
+    def take(item: T) -> T:
+        try:
+            partial = idle.pop()
+        except IndexError:
+            partial = start()
+        add(partial, item)
+        idle.append(partial)
+        return item
+
+    for item in ordered_map(take, items, workers):
+        after(item)
+    return reduce(merge, idle) if idle else start()

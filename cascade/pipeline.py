@@ -58,14 +58,14 @@ def deduplicate(
             f"{counted(unusable)} no usable value in the field {field!r} of the keep policy, and rank behind all others"
         )
     view = CorpusView(corpus.texts, order, config.shingle, config.seed, workers, memory)
+    plan = make_plan(config, len(view), workers=workers)
     with clock("observe"):
-        summaries = {}
-        if any(stage.observes for stage in config.stages):
-            # What is learnt of the corpus must not depend on `exact`, or collapsing would change answers.
-            distinct = order if config.exact else collapse(corpus, order, memory)[0]
-            one_of_each = CorpusView(corpus.texts, distinct, config.shingle, config.seed, workers, memory)
-            summaries = observe(one_of_each, config, workers, progress)
-    plan = make_plan(config, len(view), summaries=summaries, workers=workers)
+        # What is learnt of the corpus must not depend on `exact`, or collapsing would change answers.
+        distinct = order if config.exact else collapse(corpus, order, memory)[0]
+        one_of_each = CorpusView(corpus.texts, distinct, config.shingle, config.seed, workers, memory)
+        summaries = observe(one_of_each, plan, workers, progress, memory)
+        if summaries:
+            plan = make_plan(config, len(view), summaries=summaries, workers=workers)
     store = ColumnStore(view, plan, workers, memory)
     with clock("columns"):
         store.compute(progress)
@@ -134,12 +134,12 @@ def limit_warnings(candidates: Candidates, config: Config) -> list[str]:
 def enumerate_with(plan: Plan, store: ColumnStore, documents: int, workers: int, memory: Memory) -> Candidates:
     """The candidate pairs of a plan: by the keys of its enumerator, or all pairs."""
     first = plan.stages[0] if plan.stages else None
-    if documents == 0 or first is None:
+    if first is None or not store.alive.any():
         no_keys = Keys(np.zeros((documents, 0), np.uint64), np.zeros(documents, bool))
         return bucket_candidates(no_keys)
     if first.enumerates:
         with asking(first.stage, "keys"):
-            keys = first.predicate.keys(store.of(first))
+            keys = store.keys(first)
         if keys is None:
             raise StageError(f"stage {first.stage.name} announced blocking keys and gave none")
         alive = keys.alive & store.alive

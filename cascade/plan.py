@@ -22,6 +22,7 @@ class PlannedStage:
 
     stage: Stage
     predicate: Predicate
+    facts: Facts
     enumerates: bool
 
     @property
@@ -92,7 +93,8 @@ class Plan:
         predicate = planned.predicate
         parts = []
         if planned.enumerates and predicate.keys_per_document is not None:
-            parts.append(f"{predicate.keys_per_document} keys per document")
+            number = predicate.keys_per_document
+            parts.append(f"{number} keys per document" if isinstance(number, int) else number)
         recall = self.predicted_recall(planned)
         if self.recall_at is not None:
             shown = "not predictable" if recall is None else f"{recall:.5f}"
@@ -118,11 +120,12 @@ def make_plan(
     too many documents for all pairs.
     """
     confirm = config.confirm_jaccard
-    bound: list[tuple[Stage, Predicate]] = []
+    bound: list[tuple[Stage, Predicate, Facts]] = []
     for stage in config.stages:
-        facts = Facts(documents, config.seed, confirm, (summaries or {}).get(stage.name), device, workers)
-        bound.append((stage, stage.bind(facts)))
-    first = next((i for i, (_, p) in enumerate(bound) if p.keys_per_document is not None), None)
+        summary = (summaries or {}).get(stage.name)
+        facts = Facts(documents, config.seed, confirm, summary, device, workers, twins=not config.exact)
+        bound.append((stage, stage.bind(facts), facts))
+    first = next((i for i, (_, p, _) in enumerate(bound) if p.keys_per_document is not None), None)
     filters = sorted((i for i in range(len(bound)) if i != first), key=lambda i: bound[i][1].cost)
     order = ([] if first is None else [first]) + filters
     stages = tuple(PlannedStage(*bound[i], enumerates=i == first) for i in order)

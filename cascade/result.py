@@ -27,6 +27,8 @@ class StageReport:
     seconds: float
     predicted_recall: float | None
     """Probability that the stage accepts a pair at the confirm threshold; None where that cannot be known."""
+    counts: Mapping[str, int] = field(default_factory=dict)
+    """What else the stage has counted: documents that it left alive, pairs that each of its bounds refused."""
 
 
 @dataclass(frozen=True)

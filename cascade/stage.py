@@ -93,9 +93,16 @@ class Corpus(Protocol):
 
 
 class Summary(Protocol):
-    """What a first pass learns of the whole corpus. Merging in any order and grouping gives the same value."""
+    """What a first pass learns of the whole corpus. Each thread fills one of its own; then they are merged.
 
-    def merge(self, other: Self) -> Self: ...
+    However the documents are shared out, and in whatever order they come and are merged, the value is the same.
+    """
+
+    def add(self, batch: Batch) -> None:
+        """Takes in the documents of a batch, in place."""
+
+    def merge(self, other: Self) -> Self:
+        """Both together. May change and return either: neither is used again."""
 
 
 @dataclass(frozen=True)
@@ -108,10 +115,18 @@ class Facts:
     confirm_jaccard: float | None = None
     """The greatest Jaccard threshold that a stage of the plan confirms exactly, if one does."""
     summary: Any = None
-    """What this stage's `observe` gave, merged over the corpus."""
+    """What this stage's `observe` gave, filled with the corpus; None where nothing was asked for, or not yet seen."""
     device: str = "cpu"
     workers: int = 1
     """Threads that a predicate may use by itself for the pairs of one call."""
+    twins: bool = False
+    """Whether the documents include equal texts (`exact: false`). A first pass sees one of each in any case."""
+    enumerates: bool = False
+    """Whether this stage's keys are those that enumerate; known when `observe` is asked."""
+    text_bytes: int | None = None
+    """Bytes of the texts that a first pass sees; known when `observe` is asked."""
+    memory: int | None = None
+    """Bytes that the summaries of all threads may take together; None: no limit is set."""
 
 
 @dataclass(frozen=True)
@@ -120,11 +135,14 @@ class Keys:
 
     Fixed width: `values` is uint64[documents, tables], a key meets only keys of its own column. Variable width:
     `values` is uint64[total] with `indptr` int64[documents + 1]. `alive` (bool[documents]) tells who has keys at all.
+    `core` (bool, beside ragged `values`): two documents can only be accepted if they share a key that is core to one of
+    them at least; so a key that is core to nobody proposes no pair.
     """
 
     values: npt.NDArray[np.uint64]
     alive: npt.NDArray[np.bool_]
     indptr: npt.NDArray[np.int64] | None = None
+    core: npt.NDArray[np.bool_] | None = None
 
 
 class Predicate:
@@ -134,10 +152,12 @@ class Predicate:
     """Nanoseconds that a candidate pair takes, roughly: cheaper filters run first."""
     keys_decide: bool = False
     """True if sharing a key is the predicate itself, not only necessary for it."""
-    keys_per_document: int | None = None
-    """Blocking keys for each document, for the plan; None: this predicate offers no keys."""
+    keys_per_document: int | str | None = None
+    """Blocking keys for each document, for the plan: their number, or words; None: this predicate offers no keys."""
     bytes_per_document: int = 0
     """What its columns take for each document, for the plan."""
+    prunes: bool = False
+    """True if its `alive` spares the others work: its columns come first, theirs for the documents it leaves alone."""
     late: bool = False
     """True if columns cost more than shingling anew: as a filter, they are computed only for documents in pairs."""
     bounded_hamming: bool = False
@@ -149,6 +169,11 @@ class Predicate:
 
     def keys(self, columns: Columns) -> Keys | None:
         """Blocking keys from this predicate's own columns, if it offers any."""
+        return None
+
+    def batch_keys(self, batch: Batch) -> Keys | None:
+        """Ragged blocking keys of some documents, where no column of fixed width gives them. Asked of the stage that
+        enumerates, batch by batch beside `columns`; then `keys` is not asked."""
         return None
 
     @abstractmethod
@@ -183,12 +208,10 @@ class Stage(Options):
     confirms: ClassVar[bool] = True
     """False if the predicate is about a sketch: a config of such stages alone draws a warning."""
 
-    def observe(self, batch: Batch) -> Summary | None:
-        """Optional first pass over one of each text: what must be known of the whole corpus."""
+    def observe(self, facts: Facts) -> Summary | None:
+        """An empty summary, if the stage must know something of the whole corpus before it is bound: a first pass puts
+        one of each text into it."""
         return None
-
-    observes: ClassVar[bool] = False
-    """True if `observe` is to be called."""
 
     @property
     def confirm_jaccard(self) -> float | None:

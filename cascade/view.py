@@ -53,6 +53,14 @@ class DocumentBatch:
     seed: int
     _shingles: dict[Shingler, Shingles] = field(default_factory=dict)
 
+    def where(self, mask: npt.NDArray[np.bool_]) -> DocumentBatch:
+        """The documents where `mask` holds, with the shingles that have been made of them."""
+        if mask.all():
+            return self
+        index = np.flatnonzero(mask)
+        made = {shingler: shingles.where(mask) for shingler, shingles in self._shingles.items()}
+        return DocumentBatch(self.rows[index], take_texts(self.texts, index), self.shingler, self.seed, made)
+
     def used(self) -> dict[Shingler, Shingles]:
         """What the shinglers that have been used so far gave."""
         return self._shingles
@@ -125,6 +133,11 @@ class CorpusView:
 
     def __len__(self) -> int:
         return len(self.order)
+
+    @property
+    def text_bytes(self) -> int:
+        """Bytes of the texts of all documents."""
+        return int(self._sizes(np.arange(len(self), dtype=np.int64)).sum())
 
     def texts(self, rows: Rows) -> TextBuffer:
         """Normalised texts of some documents."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import combinations, pairwise
 from typing import Annotated, Literal, Self
 
@@ -19,7 +19,7 @@ from pydantic import Field
 from cascade.errors import StageError
 from cascade.kernels import chance
 from cascade.pairs import Accepted, Pairs, Rows
-from cascade.stage import Batch, Columns, Corpus, Facts, Keys, Predicate, Stage, resolved
+from cascade.stage import Batch, Columns, Corpus, Facts, Keys, Predicate, Shingler, Stage, resolved
 
 Words = npt.NDArray[np.uint64]
 
@@ -60,16 +60,9 @@ class SimHash(Stage):
         None, gt=0, le=1, description="Jaccard similarity that auto is for (default: the confirming stage's threshold)"
     )
 
-    @property
-    def observes(self) -> bool:  # type: ignore[override]
-        """Only `idf` needs to know the corpus first."""
-        return self.weights == "idf"
-
-    def observe(self, batch: Batch) -> Frequencies | None:
-        """Which slots of the frequency table the shingles of a batch fall into."""
-        if self.weights != "idf":
-            return None
-        return Frequencies((slots(batch.shingles(self.shingle).hashes),), documents=len(batch.rows))
+    def observe(self, facts: Facts) -> Frequencies | None:
+        """Document frequencies, if the weights go by them."""
+        return Frequencies(self.shingle) if self.weights == "idf" else None
 
     def bind(self, facts: Facts) -> Predicate:
         """The predicate with its distance known. Raises StageError where `auto` has nothing to go by."""
@@ -77,46 +70,33 @@ class SimHash(Stage):
         return NearFingerprint(self, distance, facts)
 
 
-@dataclass(frozen=True)
+@dataclass
 class Frequencies:
     """In how many documents the shingles of each of 2^22 slots occur, saturating at 2^32 - 1: a Summary.
 
-    Slots (uint32, one entry for each distinct shingle of each document) wait in `pending` until there are many, so that
-    merging a batch does not cost a table.
+    A document counts twice if two of its shingles share the slot.
     """
 
-    pending: tuple[npt.NDArray[np.uint32], ...] = ()
-    counted: npt.NDArray[np.uint32] | None = None
+    shingler: Shingler | None = None
+    table: npt.NDArray[np.uint32] = field(default_factory=lambda: np.zeros(1 << SLOT_BITS, np.uint32))
     documents: int = 0
+
+    def add(self, batch: Batch) -> None:
+        """Counts the documents of a batch."""
+        from cascade.kernels.simhash import count_slots
+
+        count_slots(slots(batch.shingles(self.shingler).hashes), self.table)
+        self.documents += len(batch.rows)
 
     def merge(self, other: Self) -> Self:
         """Counts of both together."""
-        documents = self.documents + other.documents
-        merged = type(self)(self.pending + other.pending, self.counted, documents)
-        if other.counted is not None:
-            mine = merged.counted
-            both = other.counted if mine is None else _saturating_sum(mine, other.counted)
-            merged = type(self)(merged.pending, both, documents)
-        waiting = sum(map(len, merged.pending))
-        return merged if waiting < 1 << SLOT_BITS else type(self)((), merged.table(), documents)
-
-    def table(self) -> npt.NDArray[np.uint32]:
-        """Documents for each slot (uint32[2^22]), counting a document twice if two of its shingles share the slot."""
-        from cascade.kernels.simhash import count_slots
-
-        table = np.zeros(1 << SLOT_BITS, np.uint32) if self.counted is None else self.counted.copy()
-        for slots_of_batch in self.pending:
-            count_slots(slots_of_batch, table)
-        return table
+        both = np.minimum(self.table.astype(np.uint64) + other.table, np.uint64(0xFFFFFFFF))
+        return type(self)(self.shingler, np.asarray(both, np.uint32), self.documents + other.documents)
 
 
 def slots(hashes: Words) -> npt.NDArray[np.uint32]:
     """The slot of each hash: its high bits."""
     return (hashes >> np.uint64(64 - SLOT_BITS)).astype(np.uint32)
-
-
-def _saturating_sum(a: npt.NDArray[np.uint32], b: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint32]:
-    return np.asarray(np.minimum(a.astype(np.uint64) + b, np.uint64(0xFFFFFFFF)), np.uint32)
 
 
 class NearFingerprint(Predicate):
@@ -136,7 +116,7 @@ class NearFingerprint(Predicate):
         if self.weights == "idf" and facts.summary is not None:
             from cascade.kernels.simhash import slot_weights
 
-            self._slot_weights = slot_weights(facts.summary.table(), facts.summary.documents)
+            self._slot_weights = slot_weights(facts.summary.table, facts.summary.documents)
 
     def columns(self, batch: Batch) -> Columns:
         """Fingerprints of a batch."""

@@ -33,7 +33,7 @@ def test_every_option_is_written():
     assert set(data["stages"][0]) == set(minhash.model_fields) - {"shingle"}
     assert data["shingle"] == {"by": "word", "n": 5}
     assert yaml.safe_load(load_config({"stages": ["jaccard"]}).filled())["stages"] == [
-        {"use": "jaccard", "name": "jaccard", "min_jaccard": 0.8}
+        {"use": "jaccard", "name": "jaccard", "min_jaccard": 0.8, "prune": "auto"}
     ]
 
 

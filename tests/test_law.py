@@ -45,6 +45,8 @@ STAGES = {
         "min_estimate": 0.4,
     },
     "jaccard": {"use": "jaccard", "min_jaccard": 0.5},
+    "jaccard_pruned": {"use": "jaccard", "name": "jaccard_pruned", "min_jaccard": 0.28, "prune": True},
+    "jaccard_plain": {"use": "jaccard", "name": "jaccard_plain", "min_jaccard": 0.56, "prune": False},
     "jaccard_chars": {"use": "jaccard", "name": "jaccard_chars", "min_jaccard": 0.4, "shingle": {"by": "char", "n": 3}},
     "containment": {"use": "containment", "min_containment": 0.6},
     "edit_distance": {"use": "edit_distance", "min_similarity": 0.6},
@@ -99,7 +101,7 @@ def test_the_pairs_are_those_that_every_predicate_accepts_by_itself(corpus, chos
     right, left = np.tril_indices(len(corpus), -1)
     pairs = Pairs(left.astype(np.int64), right.astype(np.int64))
     expected = set(zip(left.tolist(), right.tolist(), strict=True))
-    summaries = observe(one_of_each(view, result), loaded, 1, Silent())
+    summaries = observe(one_of_each(view, result), make_plan(loaded, len(corpus)), 1, Silent())
     for planned in make_plan(loaded, len(corpus), summaries=summaries).stages:
         if len(pairs):
             (batch,) = view.batches()

@@ -227,10 +227,13 @@ def test_values_that_cannot_be_compared_rank_last_and_are_counted(policy):
 def test_too_many_documents_for_all_pairs():
     texts = [f"document number {i}" for i in range(20_001)]
     with pytest.raises(StageError, match=r"up to 20,000 documents, there are 20,001; add a stage that offers keys"):
-        dedupe(texts, {"stages": [{"use": "jaccard", "min_jaccard": 0.9}]})
-    stages = [{"use": "simhash", "max_hamming": 20}, {"use": "jaccard", "min_jaccard": 0.9}]
-    found = dedupe([*texts, texts[0] + "!"], {"stages": stages})
-    assert [d.row for d in found.removed] == [20_001]
+        dedupe(texts, {"stages": [{"use": "edit_distance", "min_similarity": 0.9}]})
+    unkeyed = {"use": "jaccard", "min_jaccard": 0.9, "prune": False}
+    with pytest.raises(StageError, match="no stage offers blocking keys"):
+        dedupe(texts, {"stages": [unkeyed]})
+    for stages in ([{"use": "simhash", "max_hamming": 20}, unkeyed], [{"use": "jaccard", "min_jaccard": 0.9}]):
+        found = dedupe([*texts, texts[0] + "!"], {"stages": stages})
+        assert [d.row for d in found.removed] == [20_001]
 
 
 def test_seeds_change_keys_and_not_confirmed_answers():

@@ -14,6 +14,7 @@ def config(*stages, **more):
 
 MINHASH = {"use": "minhash", "bands": 20, "rows_per_band": 6}
 JACCARD = {"use": "jaccard", "min_jaccard": 0.8}
+UNPRUNED = {**JACCARD, "prune": False}
 SIMHASH = {"use": "simhash", "max_hamming": 20}
 NEAR = {"use": "simhash", "max_hamming": 3}
 EDIT = {"use": "edit_distance"}
@@ -24,8 +25,11 @@ def order(plan):
 
 
 def test_the_first_stage_that_offers_keys_enumerates_and_the_others_filter_cheapest_first():
-    assert order(make_plan(config(EDIT, JACCARD, SIMHASH, MINHASH), 1000)) == [
+    assert order(make_plan(config(EDIT, SIMHASH, MINHASH, JACCARD), 1000)) == [
         ("minhash", "enumerates"), ("simhash", "filters"), ("jaccard", "filters"), ("edit_distance", "filters"),
+    ]  # fmt: skip
+    assert order(make_plan(config(EDIT, JACCARD, SIMHASH, MINHASH), 1000)) == [
+        ("jaccard", "enumerates"), ("simhash", "filters"), ("minhash", "filters"), ("edit_distance", "filters"),
     ]  # fmt: skip
     assert order(make_plan(config(NEAR, MINHASH, JACCARD), 1000))[0] == ("simhash", "enumerates")
     assert order(make_plan(config(MINHASH, NEAR, JACCARD), 1000))[0] == ("minhash", "enumerates")
@@ -52,8 +56,9 @@ def test_without_a_jaccard_threshold_recall_is_predicted_where_a_stage_states_on
 
 
 def test_all_pairs_up_to_a_limit():
-    assert make_plan(config(JACCARD), 20_000).scan
-    assert make_plan(config(SIMHASH, JACCARD), 200_000).scan
+    assert make_plan(config(UNPRUNED), 20_000).scan
+    assert make_plan(config(SIMHASH, UNPRUNED), 200_000).scan
+    assert not make_plan(config(JACCARD), 10**9).scan
     with pytest.raises(StageError, match=r"up to 20,000 documents, there are 20,001; .*minhash .*simhash"):
         make_plan(config(EDIT), 20_001)
     with pytest.raises(StageError, match=r"up to 200,000 documents, there are 200,001; .*minhash"):
@@ -80,10 +85,11 @@ def test_the_plan_as_text():
         "  2. filters     simhash: at most 20 of 64 fingerprint bits differ (weights: set)",
         "                  recall at Jaccard 0.8: 0.99967, 9 bytes per document",
         "  3. filters     jaccard: exact Jaccard >= 0.8, length bound first",
-        "                  recall at Jaccard 0.8: 1.00000, 8 bytes per document",
+        "                  recall at Jaccard 0.8: 1.00000, 4 bytes per document",
         "  predicted recall at Jaccard 0.8: 0.99739",
         "  clusters: star, keep: first, pairs: needed",
-        "  178 bytes per document beside its text",
+        "  174 bytes per document beside its text",
     ]
     assert str(make_plan(config(), 3)).splitlines()[2] == "  only equal texts are removed"
-    assert "all 45 pairs are tried" in str(make_plan(config(JACCARD), 10))
+    assert "all 45 pairs are tried" in str(make_plan(config(EDIT), 10))
+    assert "the rarest 20% of a document's shingles as keys, or fewer" in str(make_plan(config(JACCARD), 10))

@@ -9,7 +9,7 @@ import pytest
 
 from cascade.pairs import Pairs
 from cascade.registry import STAGES, installed, stage_class
-from cascade.stage import Facts, Predicate, Stage
+from cascade.stage import Facts, Keys, Predicate, Stage
 from cascade.text.buffer import TextBuffer
 from cascade.text.shingle import Word
 from cascade.view import CorpusView, DocumentBatch
@@ -37,14 +37,20 @@ def bound(name: str, texts=TEXTS, **options) -> tuple[Stage, Predicate, dict, Co
     view = CorpusView(
         TextBuffer.from_strings(texts), np.arange(len(texts), dtype=np.int64), Word(n=2), seed=3, workers=1
     )
-    summary = None
-    if stage.observes:
+    facts = Facts(len(texts), 3, 0.8, enumerates=True, text_bytes=view.text_bytes)
+    summary = stage.observe(facts)
+    if summary is not None:
         for batch in view.batches():
-            seen = stage.observe(batch)
-            summary = seen if summary is None else summary.merge(seen)
+            summary.add(batch)
     predicate = stage.bind(Facts(len(texts), 3, 0.8, summary))
     parts = [predicate.columns(batch) for batch in view.batches()]
     return stage, predicate, parts[0] if parts else {}, view
+
+
+def keys_of(predicate: Predicate, view: CorpusView, columns: dict) -> Keys | None:
+    """The keys of all documents, as the pipeline asks for them."""
+    parts = [predicate.batch_keys(batch) for batch in view.batches()]
+    return predicate.keys(columns) if not parts or parts[0] is None else parts[0]
 
 
 def every_pair(documents: int) -> Pairs:
@@ -124,9 +130,9 @@ def test_columns_do_not_depend_on_the_batch(name):
 def test_keys_are_shared_by_every_accepted_pair(name):
     _, predicate, columns, view = bound(name)
     if predicate.keys_per_document is None:
-        assert predicate.keys(columns) is None
+        assert keys_of(predicate, view, columns) is None
         return
-    keys = predicate.keys(columns)
+    keys = keys_of(predicate, view, columns)
     assert keys.values.dtype == np.uint64
     pairs = every_pair(len(TEXTS))
     accepted = predicate.filter(pairs, columns, view)
@@ -139,6 +145,30 @@ def test_keys_are_shared_by_every_accepted_pair(name):
         else:
             rows = [set(keys.values[keys.indptr[r] : keys.indptr[r + 1]].tolist()) for r in (left, right)]
             assert rows[0] & rows[1]
+            if keys.core is not None:
+                own = [slice(keys.indptr[r], keys.indptr[r + 1]) for r in (left, right)]
+                assert rows[0] & rows[1] & {k for part in own for k in keys.values[part][keys.core[part]].tolist()}
+
+
+@names
+def test_summaries_do_not_depend_on_how_documents_are_shared_out(name):
+    """All in one summary, or each in one of its own, merged forwards or backwards: the same columns."""
+    stage, _, columns, view = bound(name)
+    facts = Facts(len(TEXTS), 3, 0.8, enumerates=True, text_bytes=view.text_bytes)
+    if stage.observe(facts) is None:
+        return
+    for direction in (1, -1):
+        parts = []
+        for row in range(len(TEXTS))[::direction]:
+            parts.append(stage.observe(facts))
+            for batch in view.batches(np.array([row])):
+                parts[-1].add(batch)
+        summary = parts[0]
+        for part in parts[1:]:
+            summary = summary.merge(part) if direction == 1 else part.merge(summary)
+        (batch,) = view.batches()
+        again = stage.bind(Facts(len(TEXTS), 3, 0.8, summary)).columns(batch)
+        assert all(np.array_equal(again[column], values) for column, values in columns.items())
 
 
 @names
@@ -152,7 +182,8 @@ def test_an_empty_corpus_is_no_problem(name):
         column: (values.dtype, values.ndim) for column, values in full.items()
     }
     assert all(len(values) == 0 for values in columns.values())
-    keys = predicate.keys(columns)
+    batch = DocumentBatch(none, view.texts(none), view.shingler, view.seed)
+    keys = predicate.batch_keys(batch) or predicate.keys(columns)
     assert (keys is None) == (predicate.keys_per_document is None)
     if keys is not None:
         assert (keys.values.dtype, keys.values.size, len(keys.alive)) == (np.uint64, 0, 0)

@@ -1,8 +1,9 @@
-"""jaccard and containment against counting sets, at thresholds where floating point bites, and their merge kernel."""
+"""jaccard and containment against counting sets, at thresholds where floating point bites: bounds, keys and merges."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import permutations
 
 import numpy as np
 import oracle
@@ -10,18 +11,23 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cascade.kernels.jaccard import long_enough, overlaps
+from cascade.kernels.jaccard import bounds, overlaps
 from cascade.pairs import Pairs
 from cascade.registry import stage_class
 from cascade.stage import Facts
 from cascade.text.buffer import Shingles
 
 Jaccard, Containment = stage_class("jaccard"), stage_class("containment")
-BITING = (0.56, 0.8, 0.1, 0.3, 0.7, 0.9, 1.0, 0.0, 1 / 3, 2 / 3, 14 / 25)
+BITING = (0.56, 0.8, 0.1, 0.28, 0.3, 0.7, 0.9, 1.0, 0.0, 1e-9, 2e-9, 1 / 3, 2 / 3, 14 / 25, 0.56 + 1e-9, 2 / 3 + 1e-9)
+
+
+def spread(number):
+    """A hash for a number: a bijection, so that sets of numbers and of hashes have the same sizes."""
+    return number * 0x9E3779B97F4A7C15 % 2**64
 
 
 def csr(sets):
-    rows = [np.array(sorted(s), np.uint64) for s in sets]
+    rows = [np.array(sorted(map(spread, s)), np.uint64) for s in sets]
     indptr = np.zeros(len(rows) + 1, np.int64)
     np.cumsum([len(r) for r in rows], out=indptr[1:])
     return Shingles(np.concatenate([*rows, np.empty(0, np.uint64)]), indptr)
@@ -41,14 +47,38 @@ class Sets:
         return overlaps(all_sets.hashes, all_sets.indptr[:-1], all_sets.indptr[1:], left, right, least)
 
 
-def accepted(stage, sets):
+def bound(stage, sets, slots=None, twins=False):
+    """The predicate of a stage that has seen the sets in a first pass, if it asks for one."""
+    summary = stage.observe(Facts(len(sets), enumerates=True, text_bytes=7 * sum(map(len, sets))))
+    if summary is not None:
+        if slots is not None:
+            summary.table = np.zeros(slots, np.uint8)
+        summary.add(Sets([set(x) for x in {frozenset(x) for x in sets}] if twins else sets))
+    return stage.bind(Facts(len(sets), summary=summary, twins=twins))
+
+
+def every_pair(sets):
+    right, left = np.tril_indices(len(sets), -1)
+    return Pairs(left.astype(np.int64), right.astype(np.int64))
+
+
+def accepted(stage, sets, slots=None, twins=False):
     """{(a, b): score} of the pairs that a stage accepts."""
     corpus = Sets(sets)
-    predicate = stage.bind(Facts(len(sets)))
-    right, left = np.tril_indices(len(sets), -1)
-    pairs = Pairs(left.astype(np.int64), right.astype(np.int64))
+    predicate = bound(stage, sets, slots, twins)
+    pairs = every_pair(sets)
     found = predicate.filter(pairs, predicate.columns(corpus), corpus)
-    return {(int(left[i]), int(right[i])): s for i, s in zip(found.index, found.score, strict=True)}
+    return {(int(pairs.left[i]), int(pairs.right[i])): s for i, s in zip(found.index, found.score, strict=True)}
+
+
+def proposed(predicate, sets):
+    """The pairs that the keys of a predicate propose."""
+    keys = predicate.batch_keys(Sets(sets))
+    holders = {}
+    for d in range(len(sets)):
+        for k in range(keys.indptr[d], keys.indptr[d + 1]):
+            holders.setdefault(int(keys.values[k]), []).append((d, bool(keys.core[k])))
+    return {(a, b) for held in holders.values() for a, x in held for b, y in held if a < b and (x or y)}
 
 
 families = st.lists(st.sets(st.integers(0, 40)), max_size=12)
@@ -60,6 +90,110 @@ def test_jaccard_is_counted_exactly(sets, threshold):
     expected = oracle.near_pairs(sets, oracle.jaccard, threshold)
     found = accepted(Jaccard(min_jaccard=threshold), sets)
     assert found == {(a, b): oracle.jaccard(sets[a], sets[b]) for a, b in expected}
+
+
+@given(
+    sets=families,
+    threshold=st.one_of(st.sampled_from(BITING), st.floats(0, 1)),
+    bits=st.sampled_from((1, 4, 9, 20, 26)),
+    twins=st.booleans(),
+)
+@settings(deadline=None, max_examples=300)
+def test_pruning_loses_nothing_whatever_the_size_of_the_table(sets, threshold, bits, twins):
+    """Bounds, who is alive and what keys propose, on families of near sets; with twins or one of each."""
+    sets = [*sets, *({*s, 99} for s in sets[:4]), *(set(sorted(s)[1:]) for s in sets[:4])]
+    sets = [*sets, *sets[:3]] if twins else list(map(set, {frozenset(s): None for s in sets}))
+    stage = Jaccard(min_jaccard=threshold, prune=True)
+    found = accepted(stage, sets, 1 << bits, twins)
+    expected = {pair: oracle.jaccard(*(sets[i] for i in pair)) for pair in
+                oracle.near_pairs(sets, oracle.jaccard, threshold)}  # fmt: skip
+    assert found == expected
+    predicate = bound(stage, sets, 1 << bits, twins)
+    if threshold <= 1e-9:
+        assert predicate.keys_per_document is None
+        assert predicate.batch_keys(Sets(sets)) is None
+    else:
+        alive = predicate.columns(Sets(sets))["alive"]
+        assert all(alive[a] and alive[b] for a, b in expected)
+        assert set(expected) <= proposed(predicate, sets)
+        assert set(expected) <= proposed(Jaccard(min_jaccard=threshold).bind(Facts(len(sets))), sets), "without a table"
+
+
+@given(sets=families, threshold=st.sampled_from(BITING))
+@settings(deadline=None, max_examples=100)
+def test_in_a_large_table_bounds_are_those_of_the_sets(sets, threshold):
+    """`shared` counts what others hold, `alive` compares it with the threshold, and keys keep to the prefix."""
+    sets = list(map(set, {frozenset(s): None for s in sets}))
+    predicate = bound(Jaccard(min_jaccard=threshold, prune=True), sets, 1 << 26)
+    if threshold <= 1e-9:
+        return
+    columns, keys = predicate.columns(Sets(sets)), predicate.batch_keys(Sets(sets))
+    for d, own in enumerate(sets):
+        elsewhere = {x for x in own if any(x in other for i, other in enumerate(sets) if i != d)}
+        assert columns["length"][d] == len(own)
+        assert columns["shared"][d] == len(elsewhere)
+        enough = bool(own) and bool(elsewhere) and len(elsewhere) / len(own) >= threshold - 1e-9
+        assert columns["alive"][d] == enough == keys.alive[d]
+        need = next(c for c in range(1, len(own) + 2) if not own or c / len(own) >= threshold - 1e-9)
+        assert keys.indptr[d + 1] - keys.indptr[d] == max(len(elsewhere) - need + 1, 0)
+
+
+def test_rare_shingles_make_keys_and_frequent_ones_do_not():
+    """Boilerplate that hundreds of texts share proposes no pair as long as rarer shingles are there."""
+    common = set(range(100))
+    sets = [common | {1000 + 200 * d + k for k in range(100)} for d in range(300)]
+    sets += [s ^ {1000 + 200 * d} for d, s in enumerate(sets[:20])]
+    predicate = bound(Jaccard(min_jaccard=0.7), sets, 1 << 26)
+    assert proposed(predicate, sets) == {(d, 300 + d) for d in range(20)}
+    assert predicate.columns(Sets(sets))["alive"].sum() == 40
+
+
+def test_documents_that_are_alike_only_in_boilerplate_propose_no_pair():
+    """Each shares 85 % of its shingles with all others: J = 0.74, all are alive, and none has a core key."""
+    sets = [set(range(85)) | {1000 + 100 * d + k for k in range(15)} for d in range(50)]
+    predicate = bound(Jaccard(min_jaccard=0.8), sets, 1 << 26)
+    assert predicate.columns(Sets(sets))["alive"].all()
+    assert proposed(predicate, sets) == set()
+
+
+def test_pruning_is_asked_for_refused_or_settled_by_who_enumerates():
+    first, later = Facts(10, enumerates=True, text_bytes=1000), Facts(10, text_bytes=1000)
+    assert Jaccard(prune=True).observe(first) is not None is not Jaccard(prune=True).observe(later)
+    assert Jaccard(prune=False).observe(first) is None is Jaccard(prune=False).observe(later)
+    assert Jaccard(prune=False).bind(first).keys_per_document is None
+    assert Jaccard().observe(first) is not None
+    assert Jaccard(min_jaccard=0, prune=True).observe(first) is None
+    assert Jaccard(min_jaccard=0, prune=True).bind(first).keys_per_document is None
+
+
+@pytest.mark.parametrize(
+    ("memory", "workers", "most"), [(None, 1, 1 << 32), (1 << 20, 1, 1 << 20), (1 << 20, 3, 1 << 18)]
+)
+def test_the_table_grows_with_the_text_within_what_memory_allows(memory, workers, most):
+    tables = [
+        len(Jaccard(prune=True).observe(Facts(1, text_bytes=size, memory=memory, workers=workers)).table)
+        for size in (0, 10**4, 10**6, 10**8)
+    ]
+    assert tables == sorted(tables)
+    assert all(n & (n - 1) == 0 and 2 <= n <= most for n in tables)
+    assert memory is not None or tables[3] >= 10**8 // 2
+
+
+def test_holders_saturate_and_merge_in_any_order():
+    def holders(*batches):
+        summary = Jaccard(prune=True).observe(Facts(1, text_bytes=100))
+        for sets in batches:
+            summary.add(Sets(sets))
+        return summary
+
+    parts = [[{0, 1}] * 200, [{1, 2}] * 100, [{3}]]
+    whole = holders(*parts).table
+    assert sorted(whole[whole > 0].tolist()) == [1, 100, 200, 255]
+    for order in permutations(parts):
+        a, b, c = (holders(part) for part in order)
+        assert (a.merge(b).merge(c).table == whole).all()
+        a, b, c = (holders(part) for part in order)
+        assert (a.merge(b.merge(c)).table == whole).all()
 
 
 @given(sets=families, threshold=st.one_of(st.sampled_from(BITING), st.floats(0, 1)))
@@ -107,9 +241,21 @@ def test_sets_of_very_different_size_are_searched_not_walked(small, step, least)
         assert found == (common if common >= least else -1)
 
 
-def test_empty_documents_are_long_enough_for_nothing():
-    length = np.array([0, 0, 4, 5], np.int64)
-    left, right = np.array([0, 0, 2, 2], np.int64), np.array([1, 2, 3, 3], np.int64)
-    assert long_enough(length, left, right, 0.0).tolist() == [False, False, True, True]
-    assert long_enough(length, left, right, 0.8).tolist() == [False, False, True, True]
-    assert long_enough(length, left, right, 0.81).tolist() == [False, False, False, False]
+def test_a_pair_is_refused_by_the_least_overlap_that_the_score_allows():
+    """For all small sizes: exactly the overlaps from `least` on meet the threshold, and refused pairs have none."""
+    sizes = np.arange(26, dtype=np.uint32)
+    left, right = (part.ravel() for part in np.meshgrid(np.arange(26), np.arange(26)))
+    for threshold in (0.0, 0.28, 0.56, 2 / 3, 0.8, 0.81, 1.0):
+        share, refused = max(threshold - 1e-9, 0.0), np.zeros(2, np.int64)
+        least = bounds(sizes, sizes, left, right, share, refused)
+        assert refused.tolist() == [(least < 0).sum(), 0]
+        for a, b, c in zip(left.tolist(), right.tolist(), least.tolist(), strict=True):
+            met = [k for k in range(min(a, b) + 1) if min(a, b) and k / (a + b - k) >= share]
+            assert c == (met[0] if met else -1)
+        few = np.minimum(sizes, 5)
+        refused[:] = 0
+        both = bounds(sizes, few, left, right, share, refused)
+        assert both.tolist() == [
+            c if c <= min(few[a], few[b]) else -1 for a, b, c in zip(left, right, least, strict=True)
+        ]
+        assert refused.tolist() == [(least < 0).sum(), ((both < 0) & (least >= 0)).sum()]

@@ -122,8 +122,9 @@ def test_a_mask_and_scores_of_different_length_are_refused():
 
 
 def test_a_shingler_that_fails_is_a_stage_error_too():
-    with pytest.raises(StageError, match="stage jaccard: its columns failed: RuntimeError: no tokens"):
-        dedupe(TEXTS, {"shingle": {"by": f"{HERE}:Sick"}, "stages": [{"use": "jaccard"}]})
+    for stage, what in (("minhash", "columns"), ("jaccard", "first pass")):
+        with pytest.raises(StageError, match=f"stage {stage}: its {what} failed: RuntimeError: no tokens"):
+            dedupe(TEXTS, {"shingle": {"by": f"{HERE}:Sick"}, "stages": [{"use": stage}]})
 
 
 @pytest.mark.parametrize("keyed", [False, True])

@@ -105,27 +105,36 @@ def add_entries(docs, buckets, place, bucket, owner):
 
 
 @kernel
+def drop_without_core(out, core, useful):
+    """Writes -1 where no entry of the bucket out[i] is `core`; `useful` (bool, one place a bucket) is false before."""
+    for i in range(out.shape[0]):
+        if out[i] >= 0 and core[i]:
+            useful[out[i]] = True
+    for i in range(out.shape[0]):
+        if out[i] >= 0 and not useful[out[i]]:
+            out[i] = -1
+
+
+@kernel
 def tidy(indptr, out, bucket, owner, starts):
     """The entries `out` (buckets or -1) of documents indptr[d]:indptr[d + 1], ascending, each bucket once.
 
     They go to `bucket` and `owner`, which have room for all, and their CSR to `starts`. Returns how many there are.
     """
-    n = 0
+    used = 0
     for d in range(indptr.shape[0] - 1):
-        begin = n
+        begin, end = used, used
         for e in range(indptr[d], indptr[d + 1]):
-            if out[e] < 0:
-                continue
-            at = n
-            while at > begin and bucket[at - 1] > out[e]:
-                at -= 1
-            if at > begin and bucket[at - 1] == out[e]:
-                continue
-            bucket[at + 1 : n + 1] = bucket[at:n].copy()
-            bucket[at], owner[n] = out[e], d
-            n += 1
-        starts[d + 1] = n
-    return n
+            if out[e] >= 0:
+                bucket[end] = out[e]
+                end += 1
+        bucket[begin:end].sort()
+        for e in range(begin, end):
+            if used == begin or bucket[e] != bucket[used - 1]:
+                bucket[used], owner[used] = bucket[e], d
+                used += 1
+        starts[d + 1] = used
+    return used
 
 
 @kernel

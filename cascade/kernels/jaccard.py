@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numba import int64, njit
 
 from cascade.kernels.compile import kernel
 
@@ -55,13 +56,34 @@ def overlaps(hashes, start, stop, left, right, least):
     return out
 
 
+@njit(inline="always")
+def least_common(total, share):
+    """The least c with c / (total - c) >= share, divided as floating-point numbers: two sets of `total` shingles
+    together need so many in common. No rounding can lift it, for the division is the one that decides."""
+    c = max(int64(total * (share / (1.0 + share))) - 1, 0)
+    while c < total and c / (total - c) < share:
+        c += 1
+    return c
+
+
 @kernel
-def long_enough(length, left, right, share):
-    """Whether min(length) >= share * max(length) > 0 for each pair: necessary for a Jaccard similarity of `share`."""
-    out = np.empty(left.shape[0], np.bool_)
+def bounds(length, shared, left, right, share, refused):
+    """Shingles that each pair must have in common for a Jaccard similarity of `share`, -1 where it cannot have them.
+
+    `length` and `shared` (one entry a document) count all its shingles and those that may occur in another document.
+    What two documents share lies in the smaller one, and among the shared ones of both. `refused` int64[2] counts the
+    pairs that the first of these bounds refuses, and those that only the second one does.
+    """
+    out = np.empty(left.shape[0], np.int64)
     for p in range(left.shape[0]):
-        x, y = length[left[p]], length[right[p]]
-        if x > y:
-            x, y = y, x
-        out[p] = x > 0 and x >= share * y
+        i, j = left[p], right[p]
+        a, b = int64(length[i]), int64(length[j])
+        need = least_common(a + b, share)
+        out[p] = need
+        if min(a, b) < max(need, 1):
+            refused[0] += 1
+            out[p] = -1
+        elif min(int64(shared[i]), int64(shared[j])) < need:
+            refused[1] += 1
+            out[p] = -1
     return out

@@ -107,3 +107,10 @@ class Shingles:
     def lengths(self) -> npt.NDArray[np.int64]:
         """Number of hashes of each document."""
         return np.diff(self.indptr)
+
+    def where(self, mask: npt.NDArray[np.bool_]) -> Shingles:
+        """Those of the documents where `mask` holds."""
+        taken = np.repeat(mask, self.lengths)
+        indptr = np.zeros(int(mask.sum()) + 1, np.int64)
+        np.cumsum(self.lengths[mask], out=indptr[1:])
+        return Shingles(self.hashes[taken], indptr, None if self.counts is None else self.counts[taken])
