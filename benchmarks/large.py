@@ -37,7 +37,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     specs = [Spec(count, shape="documents") for count in options.documents]
     specs += [Spec(count, shape="short") for count in options.short]
     _clean(corpus(Spec(200), WORK), "auto", options, 1)  # so that compiled kernels are cached
-    runs = []
+    before, runs = machine(), []
     for spec in specs:
         path = corpus(spec, WORK)
         for memory in ("auto", options.memory):
@@ -49,7 +49,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             path.unlink()
     failures = faults(runs)
     result = {
-        "machine": machine(),
+        "machine": before,
         "config": "default",
         "threads": options.threads,
         "generated": [spec.as_dict() for spec in specs],

@@ -29,7 +29,8 @@ def section(results: Mapping[str, Result]) -> str:
     about = next(iter(results.values()))["corpus"]
     intro = (
         f"Whole processes, medians, measured by `make bench`; {machine['processor']}, {machine['date'][:10]}. × is a "
-        f"program's time divided by that of `{OURS}` in the same run: so many times faster is `{OURS}`. Recall and "
+        f"program's time divided by that of `{OURS}` in the same run: so many times faster is `{OURS}`. MB/s, memory "
+        "and all behind it are of the first number of threads. Recall and "
         f"precision are held against all pairs with an exact Jaccard similarity of {about['threshold']} or more "
         "(word 5-grams). [benchmarks](benchmarks/README.md) tells what each program does and leaves out, and the files "
         "there hold every figure."
@@ -37,7 +38,7 @@ def section(results: Mapping[str, Result]) -> str:
     groups: dict[str, dict[str, Result]] = {}
     for name, result in results.items():
         groups.setdefault(re.sub(r"-t\d+$", "", name), {})[name] = result
-    parts = [textwrap.fill(intro, WIDTH, break_on_hyphens=False, break_long_words=False)]
+    parts = [_filled(intro)]
     parts += [_group(sorted(group.items(), key=lambda item: item[1]["corpus"]["threads"])) for group in groups.values()]
     return "\n\n".join(parts) + "\n"
 
@@ -68,7 +69,11 @@ def _group(named: Sequence[tuple[str, Result]]) -> str:
             number(program["precision"], ".4f"),
         ]
         rows.append(cells)
-    return f"{textwrap.fill(sentence, WIDTH, break_on_hyphens=False, break_long_words=False)}\n\n{markdown(rows, aligned=False)}"
+    return f"{_filled(sentence)}\n\n{markdown(rows, aligned=False)}"
+
+
+def _filled(text: str) -> str:
+    return textwrap.fill(text, WIDTH, break_on_hyphens=False, break_long_words=False)
 
 
 def _of(result: Result, name: str) -> Mapping[str, Any]:
