@@ -194,7 +194,7 @@ class CorpusView:
     def _overlaps(self, left: Rows, right: Rows, least: Rows, shingler: Shingler) -> Rows:
         from cascade.kernels.jaccard import overlaps
 
-        arena = self._hold(np.unique(np.concatenate((left, right))), shingler)
+        arena = self._hold(np.concatenate((left, right)), shingler)
 
         def merge(part: slice) -> Rows:
             found: Rows = overlaps(arena.hashes, arena.start, arena.stop, left[part], right[part], least[part])
@@ -209,11 +209,11 @@ class CorpusView:
         if shingler not in self._arenas:
             self._arenas[shingler] = Arena.empty(len(self), self.memory)
         arena = self._arenas[shingler]
-        missing = rows[arena.start[rows] < 0]
+        missing = np.unique(rows[arena.start[rows] < 0])
         if len(missing):
             if arena.used > min(ARENA_HASHES, self.memory.working // 32):
                 arena.clear()
-                missing = rows
+                missing = np.unique(rows)
             arena.add(missing, self.sets(missing, shingler))
         return arena
 
