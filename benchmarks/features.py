@@ -138,7 +138,7 @@ def feature_pass(raw: TextBuffer, config: Config, workers: int) -> tuple[float, 
     buffer = joined(normal)
     start, used = time.perf_counter(), time.process_time()
     view = CorpusView(buffer, np.arange(len(buffer)), config.shingle, config.seed, workers)
-    summaries = observe(view, config, workers, Silent()) if any(s.observes for s in config.stages) else {}
+    summaries = observe(view, make_plan(config, len(view), workers=workers), workers, Silent())
     plan = make_plan(config, len(view), summaries=summaries, workers=workers)
     ColumnStore(view, plan, workers).compute(Silent())
     return seconds + time.perf_counter() - start, cpu + time.process_time() - used

@@ -98,8 +98,8 @@ def test_start_up_is_measured_on_a_few_documents(tmp_path: Path, monkeypatch: py
 
     def counting(given: Any, path: Path, *rest: Any) -> Job:
         seen.append(path.read_bytes().count(b"\n"))
-        return job({}, 3.0 - len(seen), 0, 0)
+        return job({}, float(len(seen)), 0, 0)
 
     monkeypatch.setattr("benchmarks.job.clean", counting)
-    assert start_up("default", tmp_path, 1) == 0.0
-    assert seen == [9, 9, 9]
+    assert start_up("default", tmp_path, 1) == 2.0
+    assert seen == [9, 9]
