@@ -68,7 +68,7 @@ def token_shingles(data, offsets, classes, by_word, n, seed, out, indptr):
     first = start_value(seed)
     odd = multiplier(seed)
     factors = place_factors(n, first)
-    starts, ends, kinds = token_room(CHUNK)
+    edges, kinds = token_room(CHUNK)
     used = 0
     for d in range(offsets.shape[0] - 1):
         i = offsets[d]
@@ -76,13 +76,13 @@ def token_shingles(data, offsets, classes, by_word, n, seed, out, indptr):
         begin = used
         kind = uint8(SEPARATOR)
         while i < stop:
-            done, i, kind = find_tokens(data, i, stop, classes, by_word, starts, ends, kinds, kind)
+            done, i, kind = find_tokens(data, i, stop, classes, by_word, edges, kinds, kind)
             if done < 0 or used + done > out.shape[0]:
                 return -1
             for t in range(done):
-                out[used + t] = hash_bytes(data, starts[t], ends[t], first, odd)
+                out[used + t] = hash_bytes(data, edges[2 * t], edges[2 * t + 1], first, odd)
             used += done
-            starts[0] = starts[done]
+            edges[0] = edges[2 * done]
         used = begin + ngrams_in_place(out, begin, used - begin, n, factors, first)
         indptr[d + 1] = used
     return used
@@ -94,7 +94,7 @@ def cjk_shingles(data, offsets, classes, n, word_n, seed, out, indptr):
     first = start_value(seed)
     odd = multiplier(seed)
     factors = place_factors(max(n, word_n), first)
-    starts, ends, kinds = token_room(CHUNK)
+    edges, kinds = token_room(CHUNK)
     used = 0
     for d in range(offsets.shape[0] - 1):
         i = offsets[d]
@@ -104,18 +104,19 @@ def cjk_shingles(data, offsets, classes, n, word_n, seed, out, indptr):
         end = i
         kind = uint8(SEPARATOR)
         while i < stop:
-            done, i, kind = find_tokens(data, i, stop, classes, True, starts, ends, kinds, kind)
+            done, i, kind = find_tokens(data, i, stop, classes, True, edges, kinds, kind)
             if done < 0 or used + done > out.shape[0]:
                 return -1
             for t in range(done):
-                if (kinds[t] == CJK) != inside or (inside and starts[t] != end):
+                start = edges[2 * t]
+                if (kinds[t] == CJK) != inside or (inside and start != end):
                     used = begin + ngrams_in_place(out, begin, used - begin, n if inside else word_n, factors, first)
                     begin = used
                     inside = kinds[t] == CJK
-                end = ends[t]
-                out[used] = hash_bytes(data, starts[t], end, first, odd)
+                end = edges[2 * t + 1]
+                out[used] = hash_bytes(data, start, end, first, odd)
                 used += 1
-            starts[0] = starts[done]
+            edges[0] = edges[2 * done]
             kinds[0] = kinds[done]
         used = begin + ngrams_in_place(out, begin, used - begin, n if inside else word_n, factors, first)
         indptr[d + 1] = used
