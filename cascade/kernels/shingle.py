@@ -212,34 +212,34 @@ def distinct_shingles(hashes, rows, slots, secret, out, counts, indptr):
     """Distinct hashes of each row in order of first occurrence, and how often each occurs (up to 2^32 - 1).
 
     `slots` is zero, a power of two long, and longer than any row; it holds places in `out` plus one. A place before the
-    current row's is as good as empty, so the table is never cleared. Short rows use three slots for a hash, so that
-    few meet; long ones half of that. `secret` (odd) chooses the slots: which hashes crowd together cannot be known from
-    outside, and the result does not depend on it.
+    current row's is as good as empty, so the table is never cleared. Short rows use four slots for a hash, so that few
+    meet; long ones half of that. `secret` (odd) chooses the slots: which hashes crowd together cannot be known from
+    outside, and the result does not depend on it. Indices are unsigned, for numba would look whether others are below
+    zero; a hash is written before it is known to be new, for most are.
     """
-    used = 0
+    one = uint64(1)
+    used = uint64(0)
     for d in range(rows.shape[0] - 1):
         start = used
         count = rows[d + 1] - rows[d]
         bits = 1
-        while (int64(1) << bits) * (1 if count <= 4096 else 2) < count * 3 and (int64(2) << bits) <= slots.shape[0]:
+        while (int64(1) << bits) * (1 if count <= 4096 else 2) < count * 4 and (int64(2) << bits) <= slots.shape[0]:
             bits += 1
-        mask = (int64(1) << bits) - 1
+        mask = (one << uint64(bits)) - one
         shift = uint64(64 - bits)
-        for i in range(rows[d], rows[d + 1]):
+        for i in range(uint64(rows[d]), uint64(rows[d + 1])):
             h = hashes[i]
-            k = int64((h * secret) >> shift)
-            while True:
-                place = int64(slots[k]) - 1
-                if place < start:
-                    out[used] = h
-                    counts[used] = 1
-                    used += 1
-                    slots[k] = used
-                    break
-                if out[place] == h:
-                    if counts[place] != uint32(0xFFFFFFFF):
-                        counts[place] += uint32(1)
-                    break
-                k = (k + 1) & mask
+            k = (h * secret) >> shift
+            place = uint64(slots[k])
+            out[used] = h
+            counts[used] = 1
+            while place > start and out[place - one] != h:
+                k = (k + one) & mask
+                place = uint64(slots[k])
+            if place <= start:
+                used += one
+                slots[k] = used
+            elif counts[place - one] != uint32(0xFFFFFFFF):
+                counts[place - one] += uint32(1)
         indptr[d + 1] = used
     return used
