@@ -68,7 +68,7 @@ def token_shingles(data, offsets, classes, by_word, n, seed, out, indptr):
     first = start_value(seed)
     odd = multiplier(seed)
     factors = place_factors(n, first)
-    starts, ends, kinds = token_room(CHUNK)
+    edges, kinds = token_room(CHUNK)
     used = 0
     for d in range(offsets.shape[0] - 1):
         i = offsets[d]
@@ -76,13 +76,13 @@ def token_shingles(data, offsets, classes, by_word, n, seed, out, indptr):
         begin = used
         kind = uint8(SEPARATOR)
         while i < stop:
-            done, i, kind = find_tokens(data, i, stop, classes, by_word, starts, ends, kinds, kind)
+            done, i, kind = find_tokens(data, i, stop, classes, by_word, edges, kinds, kind)
             if done < 0 or used + done > out.shape[0]:
                 return -1
             for t in range(done):
-                out[used + t] = hash_bytes(data, starts[t], ends[t], first, odd)
+                out[used + t] = hash_bytes(data, edges[2 * t], edges[2 * t + 1], first, odd)
             used += done
-            starts[0] = starts[done]
+            edges[0] = edges[2 * done]
         used = begin + ngrams_in_place(out, begin, used - begin, n, factors, first)
         indptr[d + 1] = used
     return used
@@ -94,7 +94,7 @@ def cjk_shingles(data, offsets, classes, n, word_n, seed, out, indptr):
     first = start_value(seed)
     odd = multiplier(seed)
     factors = place_factors(max(n, word_n), first)
-    starts, ends, kinds = token_room(CHUNK)
+    edges, kinds = token_room(CHUNK)
     used = 0
     for d in range(offsets.shape[0] - 1):
         i = offsets[d]
@@ -104,18 +104,19 @@ def cjk_shingles(data, offsets, classes, n, word_n, seed, out, indptr):
         end = i
         kind = uint8(SEPARATOR)
         while i < stop:
-            done, i, kind = find_tokens(data, i, stop, classes, True, starts, ends, kinds, kind)
+            done, i, kind = find_tokens(data, i, stop, classes, True, edges, kinds, kind)
             if done < 0 or used + done > out.shape[0]:
                 return -1
             for t in range(done):
-                if (kinds[t] == CJK) != inside or (inside and starts[t] != end):
+                start = edges[2 * t]
+                if (kinds[t] == CJK) != inside or (inside and start != end):
                     used = begin + ngrams_in_place(out, begin, used - begin, n if inside else word_n, factors, first)
                     begin = used
                     inside = kinds[t] == CJK
-                end = ends[t]
-                out[used] = hash_bytes(data, starts[t], end, first, odd)
+                end = edges[2 * t + 1]
+                out[used] = hash_bytes(data, start, end, first, odd)
                 used += 1
-            starts[0] = starts[done]
+            edges[0] = edges[2 * done]
             kinds[0] = kinds[done]
         used = begin + ngrams_in_place(out, begin, used - begin, n if inside else word_n, factors, first)
         indptr[d + 1] = used
@@ -211,34 +212,34 @@ def distinct_shingles(hashes, rows, slots, secret, out, counts, indptr):
     """Distinct hashes of each row in order of first occurrence, and how often each occurs (up to 2^32 - 1).
 
     `slots` is zero, a power of two long, and longer than any row; it holds places in `out` plus one. A place before the
-    current row's is as good as empty, so the table is never cleared. Short rows use three slots for a hash, so that
-    few meet; long ones half of that. `secret` (odd) chooses the slots: which hashes crowd together cannot be known from
-    outside, and the result does not depend on it.
+    current row's is as good as empty, so the table is never cleared. Short rows use four slots for a hash, so that few
+    meet; long ones half of that. `secret` (odd) chooses the slots: which hashes crowd together cannot be known from
+    outside, and the result does not depend on it. Indices are unsigned, for numba would look whether others are below
+    zero; a hash is written before it is known to be new, for most are.
     """
-    used = 0
+    one = uint64(1)
+    used = uint64(0)
     for d in range(rows.shape[0] - 1):
         start = used
         count = rows[d + 1] - rows[d]
         bits = 1
-        while (int64(1) << bits) * (1 if count <= 4096 else 2) < count * 3 and (int64(2) << bits) <= slots.shape[0]:
+        while (int64(1) << bits) * (1 if count <= 4096 else 2) < count * 4 and (int64(2) << bits) <= slots.shape[0]:
             bits += 1
-        mask = (int64(1) << bits) - 1
+        mask = (one << uint64(bits)) - one
         shift = uint64(64 - bits)
-        for i in range(rows[d], rows[d + 1]):
+        for i in range(uint64(rows[d]), uint64(rows[d + 1])):
             h = hashes[i]
-            k = int64((h * secret) >> shift)
-            while True:
-                place = int64(slots[k]) - 1
-                if place < start:
-                    out[used] = h
-                    counts[used] = 1
-                    used += 1
-                    slots[k] = used
-                    break
-                if out[place] == h:
-                    if counts[place] != uint32(0xFFFFFFFF):
-                        counts[place] += uint32(1)
-                    break
-                k = (k + 1) & mask
+            k = (h * secret) >> shift
+            place = uint64(slots[k])
+            out[used] = h
+            counts[used] = 1
+            while place > start and out[place - one] != h:
+                k = (k + one) & mask
+                place = uint64(slots[k])
+            if place <= start:
+                used += one
+                slots[k] = used
+            elif counts[place - one] != uint32(0xFFFFFFFF):
+                counts[place - one] += uint32(1)
         indptr[d + 1] = used
     return used

@@ -6,7 +6,16 @@ import numpy as np
 from numba import int64, njit, uint8, uint64
 
 from cascade.kernels.compile import kernel
-from cascade.kernels.words import high_bits, load64, low_bits, trailing_zeros, visible_bits, word_bits
+from cascade.kernels.words import (
+    count_bits,
+    high_bits,
+    load64,
+    low_bits,
+    store64,
+    trailing_zeros,
+    visible_bits,
+    word_bits,
+)
 
 SEPARATOR, MARK, WORD, KATAKANA, HANGUL, SINGLE, CJK = range(7)
 """Classes: nothing; extends what is before it; three kinds of runs; a token by itself; one inside a run of its like."""
@@ -17,8 +26,8 @@ CHUNK = 4096
 
 @njit(inline="always")
 def token_room(count):
-    """Arrays for `count` tokens at a time: where they start and end, and their classes."""
-    return np.empty(count + 65, np.int64), np.empty(count + 65, np.int64), np.empty(count + 65, np.uint8)
+    """Arrays for `count` tokens at a time: the edges of tokens, start and end in turn, and the classes of tokens."""
+    return np.empty(2 * count + 72, np.int64), np.empty(count + 72, np.uint8)
 
 
 @njit(inline="always")
@@ -37,17 +46,58 @@ def code_point(word):
 
 
 @njit(inline="always")
-def find_tokens(data, i, stop, classes, by_word, starts, ends, kinds, kind):
+def put_words(bits, i, edges, used, kinds):
+    """Appends i + k to `edges` for every bit k that is set, and WORD to `kinds` for every token that begins there.
+
+    Eight places at a time, for a branch each would cost far more than those that are too many.
+    """
+    for k in range(0, 40, 8):
+        store64(kinds, ((used + 1) >> 1) + k, uint64(0x0101010101010101) * uint64(WORD))
+    end = used + count_bits(bits)
+    while True:
+        for k in range(8):
+            edges[used + k] = i + trailing_zeros(bits)
+            bits &= bits - uint64(1)
+        used += 8
+        if used >= end:
+            return end
+
+
+@njit(inline="always")
+def find_in_ascii(data, i, stop, inside_bits, edges, used, kinds):
+    """Finds the tokens of blocks of 64 ASCII bytes; returns the place of the first byte that is in none, and `used`.
+
+    `inside_bits` tells which bytes belong to tokens, which are of class WORD; one is open at place `i` if `used` is odd.
+    """
+    while i + 64 <= stop and used <= edges.shape[0] - 72 and high_bits(data, i) == uint64(0):
+        inside = inside_bits(data, i)
+        shifted = (inside << uint64(1)) | uint64(used & 1)
+        used = put_words(inside ^ shifted, i, edges, used, kinds)
+        i += 64
+    return i, used
+
+
+@njit(inline="always")
+def find_tokens(data, i, stop, classes, by_word, edges, kinds, kind):
     """Finds tokens from place `i` on, until `stop` or until the arrays are full.
 
-    `kind` is the class of a token that is open at place `i` and whose start is starts[0]; SEPARATOR: none is. Returns
-    the number of finished tokens, the place reached, and the class of the token that is open there (never at `stop`),
-    whose start stands behind those of the finished ones. The number is -1 if a table of ASCII alone is not enough.
+    Token t is data[edges[2t]:edges[2t + 1]] of class kinds[t]. `kind` is the class of a token that is open at place `i`
+    and whose start is edges[0]; SEPARATOR: none is. Returns the number of finished tokens, the place reached, and the
+    class of the token that is open there (never at `stop`), whose start stands behind the edges of the finished ones.
+    The number is -1 if a table of ASCII alone is not enough.
     """
-    begun = 0 if kind == SEPARATOR else 1
-    done = 0
-    full = starts.shape[0] - 65
-    while i < stop and begun <= full:
+    used = 0 if kind == SEPARATOR else 1
+    full = edges.shape[0] - 72
+    while i < stop and used <= full:
+        if kind == SEPARATOR or kind == WORD:
+            # The rule is chosen outside of the loop, or every block would be put to both.
+            if by_word:
+                i, used = find_in_ascii(data, i, stop, word_bits, edges, used, kinds)
+            else:
+                i, used = find_in_ascii(data, i, stop, visible_bits, edges, used, kinds)
+            kind = uint8(WORD) if used & 1 else uint8(SEPARATOR)
+            if i >= stop or used > full:
+                break
         if data[i] < 128:
             size = min(64, stop - i)
             if i + 64 <= data.shape[0]:
@@ -62,24 +112,12 @@ def find_tokens(data, i, stop, classes, by_word, starts, ends, kinds, kind):
                         size = k
                         break
                     inside |= uint64(classes[byte] == WORD) << uint64(k)
-            inside &= low_bits(size)
-            if kind != SEPARATOR and (kind != WORD or inside & uint64(1) == uint64(0)):
-                ends[done] = i
-                done += 1
-                kind = uint8(SEPARATOR)
-            shifted = (inside << uint64(1)) | uint64(kind == WORD)
-            bits = inside & ~shifted
-            while bits != uint64(0):
-                starts[begun] = i + trailing_zeros(bits)
-                kinds[begun] = WORD
-                begun += 1
-                bits &= bits - uint64(1)
-            bits = ~inside & shifted & low_bits(size)
-            while bits != uint64(0):
-                ends[done] = i + trailing_zeros(bits)
-                done += 1
-                bits &= bits - uint64(1)
-            kind = uint8(WORD) if begun > done else uint8(SEPARATOR)
+            if kind != SEPARATOR and kind != WORD:
+                edges[used] = i
+                used += 1
+            shifted = (inside << uint64(1)) | uint64(used & 1)
+            used = put_words((inside ^ shifted) & low_bits(size), i, edges, used, kinds)
+            kind = uint8(WORD) if used & 1 else uint8(SEPARATOR)
             i += size
         elif classes.shape[0] <= 128:
             return -1, i, kind
@@ -88,19 +126,19 @@ def find_tokens(data, i, stop, classes, by_word, starts, ends, kinds, kind):
             found = classes[point]
             if found != MARK and (found != kind or kind >= SINGLE):
                 if kind != SEPARATOR:
-                    ends[done] = i
-                    done += 1
+                    edges[used] = i
+                    used += 1
                 if found != SEPARATOR:
-                    starts[begun] = i
-                    kinds[begun] = found
-                    begun += 1
+                    kinds[used >> 1] = found
+                    edges[used] = i
+                    used += 1
                 kind = found
             i += size
-    if i >= stop and begun > done:
-        ends[done] = stop
-        done += 1
+    if i >= stop and used & 1:
+        edges[used] = stop
+        used += 1
         kind = uint8(SEPARATOR)
-    return done, i, kind
+    return used >> 1, i, kind
 
 
 @njit(inline="always")
@@ -124,6 +162,6 @@ def pass_characters(data, i, stop, count, classes):
 @kernel
 def token_spans(data, start, stop, classes, by_word):
     """Where the tokens of data[start:stop] start and end (int64), and their classes (uint8)."""
-    starts, ends, kinds = token_room(stop - start)
-    done, _, _ = find_tokens(data, start, stop, classes, by_word, starts, ends, kinds, uint8(SEPARATOR))
-    return starts[:done], ends[:done], kinds[:done]
+    edges, kinds = token_room(stop - start)
+    done, _, _ = find_tokens(data, start, stop, classes, by_word, edges, kinds, uint8(SEPARATOR))
+    return edges[: 2 * done : 2], edges[1 : 2 * done : 2], kinds[:done]

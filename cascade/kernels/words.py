@@ -46,6 +46,14 @@ def _trailing_zeros(typing_context, word):
     return types.uint64(types.uint64), generate
 
 
+@intrinsic
+def _count_bits(typing_context, word):
+    def generate(context, builder, signature, args):
+        return builder.ctpop(args[0])
+
+    return types.uint64(types.uint64), generate
+
+
 def _constant(byte):
     return ir.Constant(BLOCK, [byte] * 64)
 
@@ -188,6 +196,12 @@ def store64(data, i, word):
 def trailing_zeros(word):
     """Place of the lowest bit that is set; 64 if none is."""
     return int64(_trailing_zeros(uint64(word)))
+
+
+@njit(inline="always")
+def count_bits(word):
+    """How many bits of the word are set."""
+    return int64(_count_bits(uint64(word)))
 
 
 @njit(inline="always")

@@ -206,7 +206,7 @@ def distinct(shingles: Shingles) -> Shingles:
     from cascade.kernels.shingle import distinct_shingles
 
     total, longest = len(shingles.hashes), int(shingles.lengths.max(initial=0))
-    size = 1 << max(14, (longest * 3 // 2).bit_length())
+    size = 1 << max(14, (2 * longest).bit_length())
     slots = np.zeros(size, np.uint32 if total < 2**32 - 1 else np.int64)
     out, counts = np.empty(total, np.uint64), np.empty(total, np.uint32)
     indptr = np.zeros(len(shingles) + 1, np.int64)
