@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cascade import blocking
+from cascade import blocking, buckets
 from cascade.blocking import ScanCandidates, all_pairs
 from cascade.buckets import bucket_candidates
 from cascade.pairs import Pairs
@@ -30,15 +30,22 @@ def problems(draw):
         )
     )
     alive = draw(st.lists(st.booleans(), min_size=documents, max_size=documents))
+    most = draw(st.sampled_from([None, None, 1, 2, 5]))
     keys = np.array(values, np.uint64).reshape(documents, tables)
+
+    def meet(a, b, table):
+        """Whether both have a key of the table, and `a` is among the first `most` documents with that key."""
+        before = sum(alive[c] and values[c][table] == values[a][table] for c in range(a))
+        return values[a][table] == values[b][table] and (most is None or before < most)
+
     candidates = {
         (a, b)
         for b in range(documents)
         for a in range(b)
-        if alive[a] and alive[b] and any(x == y for x, y in zip(values[a], values[b], strict=True))
+        if alive[a] and alive[b] and any(meet(a, b, table) for table in range(tables))
     }
     accept = draw(st.sets(st.sampled_from(sorted(candidates)))) if candidates else set()
-    return keys, np.array(alive, bool), candidates, accept
+    return keys, np.array(alive, bool), most, candidates, accept
 
 
 class Confirm:
@@ -57,21 +64,24 @@ class Confirm:
         return Pairs(left[index], right[index], {"s": scores})
 
 
-def enumerators(keys, alive, budget):
-    fixed = bucket_candidates(Keys(keys, alive))
+def enumerators(keys, alive, most, budget):
+    fixed = bucket_candidates(Keys(keys, alive), workers=3, max_bucket=most)
     tables = keys.shape[1]
     apart = (keys + np.arange(tables, dtype=np.uint64) * np.uint64(1000)).ravel()
-    ragged = bucket_candidates(Keys(apart, alive, np.arange(len(keys) + 1, dtype=np.int64) * tables))
+    indptr = np.arange(len(keys) + 1, dtype=np.int64) * tables
+    ragged = bucket_candidates(Keys(apart, alive, indptr), max_bucket=most)
+    assert (fixed.large, fixed.largest if fixed.large else 0) == (ragged.large, ragged.largest if ragged.large else 0)
     for candidates in (fixed, ragged):
         candidates.left, candidates.right = np.empty(budget, np.int64), np.empty(budget, np.int64)
     return [fixed, ragged, ScanCandidates(len(keys), np.ones(len(keys), bool), all_pairs, budget)]
 
 
+@pytest.mark.parametrize("short", [0, 1 << 31], ids=["int64", "int32"])
 @pytest.mark.parametrize("budget", BUDGETS)
 @given(problem=problems(), every_pair=st.booleans())
-@settings(deadline=None, max_examples=60)
-def test_star_is_the_plain_loop_and_components_are_those_of_networkx(problem, budget, every_pair):
-    keys, alive, candidates, accept = problem
+@settings(deadline=None, max_examples=40)
+def test_star_is_the_plain_loop_and_components_are_those_of_networkx(problem, budget, short, every_pair):
+    keys, alive, most, candidates, accept = problem
     documents = len(keys)
     graph = networkx.Graph()
     graph.add_nodes_from(range(documents))
@@ -82,10 +92,11 @@ def test_star_is_the_plain_loop_and_components_are_those_of_networkx(problem, bu
             linked[d] = min(component)
     assert linked == oracle.components(documents, accept)
     expected = {"star": oracle.star(documents, accept), "components": linked}
-    before, blocking.PAIRS_AT_ONCE = blocking.PAIRS_AT_ONCE, budget
+    before = blocking.PAIRS_AT_ONCE, buckets.PART, buckets.MOST_SHORT
+    blocking.PAIRS_AT_ONCE, buckets.PART, buckets.MOST_SHORT = budget, budget, short
     try:
         for clusters in ("star", "components"):
-            for number, enumerator in enumerate(enumerators(keys, alive, budget)):
+            for number, enumerator in enumerate(enumerators(keys, alive, most, budget)):
                 confirm = Confirm(accept)
                 found = resolve(documents, enumerator, confirm, clusters=clusters, every_pair=every_pair)
                 assert found.keeper.tolist() == expected[clusters]
@@ -105,7 +116,7 @@ def test_star_is_the_plain_loop_and_components_are_those_of_networkx(problem, bu
                     assert found.pairs.scores["s"][found.via[d]] == 100.0 * pair[0] + pair[1]
                     assert pair == (keeper, d) if clusters == "star" else d in pair
     finally:
-        blocking.PAIRS_AT_ONCE = before
+        blocking.PAIRS_AT_ONCE, buckets.PART, buckets.MOST_SHORT = before
 
 
 def test_via_leads_to_the_keeper_in_components():
