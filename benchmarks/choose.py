@@ -2,7 +2,9 @@
 
 Runs a lone `jaccard` stage, which is an exact join, and configs that are candidates for the default, over the given
 JSONL files (field `text`), generated English and Chinese documents, pages of templates, and the functions of this
-Python's own library. For each: pairs at every step, seconds, and the removals of the exact join that it does not make.
+Python's own library. A corpus is read once, which is the same for all of them; what counts is the work from there to
+the decisions, on one thread of this process, all configs taking turns. For each: pairs at every step, seconds, and the
+removals of the exact join that it does not make.
 """
 
 from __future__ import annotations
@@ -12,7 +14,9 @@ import ast
 import statistics
 import sys
 import sysconfig
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,11 +25,17 @@ import orjson
 
 from benchmarks.corpus import Spec, texts
 from benchmarks.environment import machine
-from benchmarks.job import Given, Job, clean, start_up, write_rows
+from benchmarks.job import Given, write_rows
 from benchmarks.page import put
 from benchmarks.programs import ROOT
-from benchmarks.table import markdown
-from cascade.registry import stage_class
+from benchmarks.table import markdown, number
+from cascade.config import load_config
+from cascade.corpus import Corpus
+from cascade.errors import CascadeError
+from cascade.io.read import find_inputs
+from cascade.pipeline import deduplicate
+from cascade.result import Outcome
+from cascade.run import read_corpus
 
 WORK = ROOT / "benchmarks" / "work" / "choose"
 RESULT = ROOT / "benchmarks" / "results" / "choose.json"
@@ -38,14 +48,11 @@ def candidates() -> dict[str, Given]:
     """The configs, by their names in the table; the exact join and the default come first."""
     found: dict[str, Given] = {EXACT: _stages(None, None), "default": "default", "no simhash": _stages(None, (24, 5))}
     found |= {f"simhash {distance}": _stages(distance, (24, 5)) for distance in (16, 24)}
-    for bands, rows in ((20, 6), (16, 8), ("auto", "auto")):
-        name = "minhash auto" if bands == "auto" else f"minhash {bands} × {rows}"
-        found[name] = _stages(20, (bands, rows))
-    if "prune" in stage_class("jaccard").model_fields:
-        found["prune"] = _stages(20, (24, 5), prune=True)
-        found["no prune"] = _stages(20, (24, 5), prune=False)
-        found["prune, no simhash"] = _stages(None, (24, 5), prune=True)
-        found["neither"] = _stages(None, (24, 5), prune=False)
+    found |= {f"minhash {bands} × {rows}": _stages(20, (bands, rows)) for bands, rows in ((20, 6), (16, 8))}
+    found["minhash auto"] = _stages(20, ("auto", "auto"))
+    for simhash, name in ((20, "simhash"), (None, "no simhash")):
+        for prune in (True, False):
+            found[f"{'' if prune else 'no '}prune, {name}"] = _stages(simhash, (24, 5), prune=prune)
     return found
 
 
@@ -62,23 +69,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _options(arguments)
     WORK.mkdir(parents=True, exist_ok=True)
     configs = {name: given for name, given in candidates().items() if name in options.config}
-    bases = {name: start_up(given, WORK, options.threads) for name, given in configs.items()}
     measured = []
     for name, documents in corpora(options).items():
         path = write_rows(documents, WORK / "corpus.jsonl")
-        jobs: dict[str, list[Job]] = {config: [] for config in configs}
-        for number in range(options.rounds):
-            for config in list(configs)[:: 1 if number % 2 == 0 else -1]:
-                if not any(job.failure for job in jobs[config]):
-                    jobs[config].append(clean(configs[config], path, WORK, options.threads, options.timeout))
-        result = {"corpus": name, "bytes": path.stat().st_size, "configs": compared(jobs, bases)}
+        corpus, _ = read_corpus(find_inputs([path]), load_config("default"))
+        trials = try_in_turns(corpus, configs, options.rounds)
+        result = {"corpus": name, "documents": len(corpus), "bytes": path.stat().st_size, "configs": compared(trials)}
+        path.unlink()
         print(f"\n{name}, {result['bytes'] / 1e6:.1f} MB\n\n{corpus_table(result)}", end="", flush=True)
         measured.append(result)
     text = page_text(measured)
     print(f"\n{text}", end="")
     if not options.quick:
-        result = {"machine": machine(), "threads": options.threads, "measured": measured}
-        RESULT.write_bytes(orjson.dumps(result, option=orjson.OPT_INDENT_2) + b"\n")
+        RESULT.write_bytes(
+            orjson.dumps({"machine": machine(), "measured": measured}, option=orjson.OPT_INDENT_2) + b"\n"
+        )
         if options.page:
             put("choose", text)
     return int(any(row["failure"] for result in measured for row in result["configs"]))
@@ -90,9 +95,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("files", type=Path, nargs="*", help="JSONL files with a field `text`")
     parser.add_argument("--documents", type=int, default=20_000, help="of each generated corpus")
     parser.add_argument("--config", nargs="+", choices=names, default=names, metavar="CONFIG", help=", ".join(names))
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--timeout", type=float, default=600, help="seconds after which a run is stopped")
+    parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--page", action="store_true", help="put the tables into docs/performance.md")
     parser.add_argument("--quick", action="store_true", help="500 documents, one round, nothing written")
     options = parser.parse_args(arguments)
@@ -160,83 +163,124 @@ def functions(folder: Path, most: int) -> Iterator[str]:
 # -- comparing ---------------------------------------------------------------------------------------------------------
 
 
-def compared(jobs: Mapping[str, Sequence[Job]], bases: Mapping[str, float]) -> list[dict[str, Any]]:
-    """What each config did on one corpus; `cpu` is beyond that of a run over a few documents."""
-    exact = jobs[EXACT][-1] if jobs.get(EXACT) and not jobs[EXACT][-1].failure else None
+@dataclass(frozen=True)
+class Trial:
+    """One run of a config over a corpus: seconds of the processor and of the clock, and what was decided."""
+
+    cpu: float
+    seconds: float
+    outcome: Outcome | None
+    failure: str = ""
+
+
+def try_in_turns(corpus: Corpus, configs: Mapping[str, Given], rounds: int) -> dict[str, list[Trial]]:
+    """Runs every config once in each round, after a first time that does not count. One that fails is not run again."""
+    trials: dict[str, list[Trial]] = {name: [] for name in configs}
+    for turn in range(rounds + 1):
+        for name in list(configs)[:: 1 if turn % 2 == 0 else -1]:
+            if not any(trial.failure for trial in trials[name]):
+                trial = try_once(corpus, configs[name])
+                if turn or trial.failure:
+                    trials[name].append(trial)
+    return trials
+
+
+def try_once(corpus: Corpus, given: Given) -> Trial:
+    """From the documents to the decisions, on this thread."""
+    try:
+        config = load_config(given)
+        start, used = time.perf_counter(), time.thread_time()
+        outcome = deduplicate(corpus, config, workers=1)
+    except CascadeError as error:
+        return Trial(0, 0, None, str(error))
+    return Trial(time.thread_time() - used, time.perf_counter() - start, outcome)
+
+
+def compared(trials: Mapping[str, Sequence[Trial]]) -> list[dict[str, Any]]:
+    """What each config did on one corpus. `times_default` is the median over the rounds, in each of which both ran."""
+    exact = trials[EXACT][-1].outcome if EXACT in trials else None
     rows = []
-    for config, done in jobs.items():
-        last = done[-1]
-        row: dict[str, Any] = {"config": config, "failure": last.failure}
-        if not last.failure:
+    for config, done in trials.items():
+        row: dict[str, Any] = {"config": config, "failure": done[-1].failure}
+        outcome = done[-1].outcome
+        if outcome is not None:
+            ours = trials.get("default", [])
             row |= {
-                "documents": last.report["counts"]["read"],
-                "seconds": statistics.median(job.run.seconds for job in done),
-                "cpu": max(0.0, statistics.median(job.run.cpu for job in done) - bases[config]),
-                "peak_bytes": max(job.run.peak for job in done),
-                "stages": last.report["stages"],
-                "removed": len(last.removed),
-                "lost": None if exact is None else len(exact.removed.keys() - last.removed.keys()),
-                "more": None if exact is None else len(last.removed.keys() - exact.removed.keys()),
+                "seconds": statistics.median(trial.seconds for trial in done),
+                "cpu": statistics.median(trial.cpu for trial in done),
+                "times_default": statistics.median(a.cpu / b.cpu for a, b in zip(done, ours, strict=False))
+                if ours
+                else None,
+                "stages": [asdict(stage) for stage in outcome.stages],
+                "removed": int((~outcome.kept).sum()),
+                "lost": None if exact is None else int((outcome.kept & ~exact.kept).sum()),
+                "more": None if exact is None else int((~outcome.kept & exact.kept).sum()),
             }
         rows.append(row)
     return rows
 
 
-def survivors(row: Mapping[str, Any]) -> tuple[int, int, int]:
-    """Candidate pairs, pairs that come to the exact comparison, and pairs that it confirms."""
-    by_use = {stage["use"]: stage for stage in row["stages"]}
-    return row["stages"][0]["pairs_in"], by_use["jaccard"]["pairs_in"], by_use["jaccard"]["pairs_out"]
+def survivors(row: Mapping[str, Any]) -> list[int]:
+    """Candidate pairs, those that come to `jaccard`, those whose sets it compares, and those that it confirms."""
+    last = next(stage for stage in row["stages"] if stage["use"] == "jaccard")
+    return [row["stages"][0]["pairs_in"], last["pairs_in"], last["counts"].get("compared", 0), last["pairs_out"]]
 
 
 def corpus_table(result: Mapping[str, Any]) -> str:
     """All configs on one corpus."""
-    head = ["config", "candidates", "to jaccard", "confirmed", "CPU s", "seconds", "peak MB", "removed", "lost", "more"]
+    head = [
+        "config",
+        "candidates",
+        "to jaccard",
+        "compared",
+        "confirmed",
+        "CPU s",
+        "× default",
+        "removed",
+        "lost",
+        "more",
+    ]
     rows = [head]
     for row in result["configs"]:
         if row["failure"]:
             rows.append([row["config"], row["failure"], *[""] * (len(head) - 2)])
             continue
-        pairs = [f"{count:,}" for count in survivors(row)]
-        took = [f"{row['cpu']:.2f}", f"{row['seconds']:.2f}", f"{row['peak_bytes'] / 1e6:.0f}"]
-        against = ["" if row[key] is None else f"{row[key]:,}" for key in ("lost", "more")]
-        rows.append([row["config"], *pairs, *took, f"{row['removed']:,}", *against])
+        took = [f"{row['cpu']:.3f}", number(row["times_default"], ".2f")]
+        against = [number(row[key], ",") for key in ("removed", "lost", "more")]
+        rows.append([row["config"], *(f"{count:,}" for count in survivors(row)), *took, *against])
     return f"{markdown(rows)}\n"
 
 
 def page_text(measured: Sequence[Mapping[str, Any]]) -> str:
     """The tables of docs/performance.md: the corpora, then the processor time and the losses of each config."""
-    times = configs_table(measured, lambda row, ours: f"{row['cpu'] / ours['cpu']:.2f}" if ours["cpu"] else "")
-    losses = configs_table(measured, lambda row, ours: "" if row["lost"] is None else f"{row['lost']:,}")
     return (
-        f"{corpora_table(measured)}\nProcessor time beyond start-up, the default's being 1:\n\n{times}"
-        f"\nRemovals of the exact join that are not made:\n\n{losses}"
+        f"{corpora_table(measured)}\nProcessor time from the documents to the decisions, the default's being 1:\n\n"
+        f"{configs_table(measured, 'times_default', '.2f')}"
+        f"\nRemovals of the exact join that are not made:\n\n{configs_table(measured, 'lost', ',')}"
     )
 
 
 def corpora_table(measured: Sequence[Mapping[str, Any]]) -> str:
     """What the corpora are, and what becomes of the pairs under the default config."""
-    rows = [["corpus", "documents", "MB", "exact removals", "candidates", "to jaccard", "confirmed", "CPU s"]]
+    rows = [["corpus", "documents", "MB", "removed", "candidates", "to jaccard", "compared", "confirmed", "CPU s"]]
     for result in measured:
-        exact, ours = _row(result, EXACT), _row(result, "default")
+        ours = next((row for row in result["configs"] if row["config"] == "default" and not row["failure"]), None)
         if ours is not None:
-            removed = "" if exact is None else f"{exact['removed']:,}"
-            size, pairs = f"{result['bytes'] / 1e6:.1f}", [f"{count:,}" for count in survivors(ours)]
-            rows.append([result["corpus"], f"{ours['documents']:,}", size, removed, *pairs, f"{ours['cpu']:.2f}"])
+            size, counts = (
+                f"{result['bytes'] / 1e6:.1f}",
+                [f"{count:,}" for count in (ours["removed"], *survivors(ours))],
+            )
+            rows.append([result["corpus"], f"{result['documents']:,}", size, *counts, f"{ours['cpu']:.2f}"])
     return f"{markdown(rows)}\n"
 
 
-def configs_table(measured: Sequence[Mapping[str, Any]], cell: Callable[[Any, Any], str]) -> str:
-    """Each config on each corpus: what `cell` says of it and of the default."""
+def configs_table(measured: Sequence[Mapping[str, Any]], key: str, form: str) -> str:
+    """One figure of each config on each corpus."""
     rows = [["config", *(result["corpus"].partition("_")[0] for result in measured)]]
-    for name in [row["config"] for row in measured[0]["configs"]]:
-        found = [(_row(result, name), _row(result, "default")) for result in measured]
-        rows.append([name, *("failed" if row is None else cell(row, ours) if ours else "" for row, ours in found)])
+    for place, name in enumerate(row["config"] for row in measured[0]["configs"]):
+        found = [result["configs"][place] for result in measured]
+        rows.append([name, *("failed" if row["failure"] else number(row[key], form) for row in found)])
     return f"{markdown(rows)}\n"
-
-
-def _row(result: Mapping[str, Any], config: str) -> Mapping[str, Any] | None:
-    """What a config did on a corpus, if it ran."""
-    return next((row for row in result["configs"] if row["config"] == config and not row["failure"]), None)
 
 
 if __name__ == "__main__":

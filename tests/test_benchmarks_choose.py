@@ -1,11 +1,10 @@
-"""The comparison of configs over many corpora: one run as a job, its corpora, and its tables on made-up runs."""
+"""The comparison of configs over many corpora: one run as a job, its corpora, and its tables."""
 
 from __future__ import annotations
 
 import argparse
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -46,59 +45,47 @@ def test_pages_and_functions() -> None:
     assert all("def " in source and len(source.splitlines()) >= choose.LEAST_LINES for source in sources)
 
 
-def job(removed: dict[int, int], cpu: float, candidates: int, middle: int) -> Job:
-    stages = [
-        {"use": "minhash", "pairs_in": candidates, "pairs_out": candidates},
-        {"use": "simhash", "pairs_in": candidates, "pairs_out": middle},
-        {"use": "jaccard", "pairs_in": middle, "pairs_out": len(removed)},
-    ]
-    return Job(Run(cpu, cpu, 10**8, 0, 0, "", ""), "", {"stages": stages, "counts": {"read": 1000}}, removed)
-
-
-@pytest.fixture
-def made_up(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Runs that find more the later they come, and one that fails."""
-    answers = {
-        choose.EXACT: job({1: 0, 2: 0}, 4.0, 900, 900),
-        "default": job({1: 0, 2: 0}, 2.0, 90, 30),
-        "no simhash": job({1: 0, 3: 0}, 3.0, 90, 90),
-        "minhash auto": Job(Run(1, 1, 1, 0, 1, "", ""), "status 1: broken"),
+def test_configs_are_compared(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    configs = {
+        choose.EXACT: choose._stages(None, None),
+        "default": "default",
+        "steep": choose._stages(None, (1, 60)),  # finds hardly anything that is not equal
+        "broken": {"stages": [{"use": "jacard"}]},
     }
-    by_config = {str(given): answers[name] for name, given in choose.candidates().items() if name in answers}
-    monkeypatch.setattr(choose, "clean", lambda given, *rest: by_config[str(given)])
-    monkeypatch.setattr(choose, "start_up", lambda *given: 1.0)
+    monkeypatch.setattr(choose, "candidates", lambda: configs)
     monkeypatch.setattr(choose, "WORK", tmp_path)
+    words = [f"w{i}" for i in range(80)]
+    rows = [words, words[::-1], words, [*words[:40], "other", *words[41:]], ["a", "few", "words"]]
+    path = write_rows(map(" ".join, rows), tmp_path / "mine_1.jsonl")
+    assert choose.main([str(path), "--quick", "--documents", "50"]) == 1
 
-
-def test_configs_are_compared(made_up: None, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = write_rows(["a", "b"], tmp_path / "mine.jsonl")
-    configs = [choose.EXACT, "default", "no simhash", "minhash auto"]
-    assert choose.main([str(path), "--quick", "--config", *configs]) == 1
-
-    def cells(line: str) -> list[str]:
-        return [cell.strip() for cell in line.strip("|").split("|")]
-
-    lines = [cells(line) for line in capsys.readouterr().out.splitlines() if line.startswith("|")]
-    assert ["no simhash", "90", "90", "2", "2.00", "3.00", "100", "2", "1", "1"] in lines
-    assert ["minhash auto", "status 1: broken", *[""] * 8] in lines
-    assert ["mine", "1,000", "0.0", "2", "90", "30", "2", "1.00"] in lines
-    times, losses = lines[-12:-6], lines[-6:]
-    assert times[0] == losses[0] == ["config", "mine", "english", "chinese", "templates", "functions"]
-    assert [line[:2] for line in times[2:]] == [
-        [choose.EXACT, "3.00"],
-        ["default", "1.00"],
-        ["no simhash", "2.00"],
-        ["minhash auto", "failed"],
+    said = capsys.readouterr().out.partition("\nmine_1, 0.0 MB\n")[2].splitlines()
+    lines = [[cell.strip() for cell in line.strip("|").split("|")] for line in said if line.startswith("|")]
+    exact, default, steep, broken = lines[2:6]
+    assert [*exact[:5], *exact[-3:]] == [choose.EXACT, "1", "1", "1", "1", "2", "0", "0"]
+    assert [*default[:5], *default[-4:]] == ["default", "1", "1", "1", "1", "1.00", "2", "0", "0"]
+    assert [*steep[:5], *steep[-3:]] == ["steep", "0", "0", "0", "0", "1", "1", "0"]
+    assert broken[0] == "broken"
+    assert "jacard" in broken[1]
+    assert ["mine_1", "5", "0.0", "2", "1", "1", "1", "1"] in [line[:8] for line in lines]
+    losses = lines[-6:]
+    assert losses[0] == ["config", "mine", "english", "chinese", "templates", "functions"]
+    assert [line[:2] for line in losses[2:]] == [
+        [choose.EXACT, "0"],
+        ["default", "0"],
+        ["steep", "1"],
+        ["broken", "failed"],
     ]
-    assert [line[2] for line in losses[2:]] == ["0", "0", "1", "failed"]
 
 
 def test_start_up_is_measured_on_a_few_documents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    seen: list[Any] = []
+    seen: list[int] = []
 
-    def counting(given: Any, path: Path, *rest: Any) -> Job:
+    def counting(given: object, path: Path, *rest: object) -> Job:
         seen.append(path.read_bytes().count(b"\n"))
-        return job({}, float(len(seen)), 0, 0)
+        return Job(Run(1, float(len(seen)), 1, 0, 0, "", ""))
 
     monkeypatch.setattr("benchmarks.job.clean", counting)
     assert start_up("default", tmp_path, 1) == 2.0
