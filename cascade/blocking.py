@@ -34,6 +34,9 @@ class Candidates(Protocol):
     def documents(self) -> Rows:
         """The documents that can be in a pair, ascending."""
 
+    def proposed(self) -> int:
+        """How many pairs there are in all; one in several buckets counts in each."""
+
     def few_among(self, docs: Rows) -> bool:
         """Whether the pairs among `docs` fit in memory at once."""
 
@@ -71,12 +74,18 @@ class BucketCandidates:
         """Those that are in a bucket."""
         return np.flatnonzero(self.indptr[1:] > self.indptr[:-1])
 
+    def proposed(self) -> int:
+        """Pairs of all documents in each bucket."""
+        return self._count(self.documents(), 1 << 62)
+
     def few_among(self, docs: Rows) -> bool:
         """Whether the buckets of `docs` give at most PAIRS_AT_ONCE pairs; one in several buckets counts in each."""
+        return self._count(docs, PAIRS_AT_ONCE) <= PAIRS_AT_ONCE
+
+    def _count(self, docs: Rows, limit: int) -> int:
         from cascade.kernels.blocking import pairs_among
 
-        total = pairs_among(docs, self.indptr, self.bucket, self.following, self.counter, PAIRS_AT_ONCE)
-        return bool(total <= PAIRS_AT_ONCE)
+        return int(pairs_among(docs, self.indptr, self.bucket, self.following, self.counter, limit))
 
     def among(self, docs: Rows) -> Iterator[PairArrays]:
         """Each of `docs` meets those before it in its buckets."""
@@ -144,6 +153,10 @@ class ScanCandidates:
     def documents(self) -> Rows:
         """Those that are alive."""
         return np.flatnonzero(self.alive)
+
+    def proposed(self) -> int:
+        """All pairs of documents that are alive."""
+        return int(self.alive.sum()) * (int(self.alive.sum()) - 1) // 2
 
     def few_among(self, docs: Rows) -> bool:
         """Whether all pairs of `docs` are at most PAIRS_AT_ONCE."""

@@ -6,7 +6,7 @@ that come to it in a pair. Nothing is decided here.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from time import perf_counter
@@ -42,27 +42,38 @@ MOST_SUMMARIES = 8
 """Threads of a first pass at most: each holds a summary of its own, and these can be large."""
 
 
-def observe(view: CorpusView, plan: Plan, workers: int, progress: Progress, memory: Memory | None = None) -> Summaries:
-    """A first pass over one of each text, for stages that must know something of the whole corpus."""
-    workers = min(workers, MOST_SUMMARIES)
-    stages = {planned.stage.name: planned.stage for planned in plan.stages}
+def observe(
+    view: CorpusView,
+    plan: Plan,
+    workers: int,
+    progress: Progress,
+    memory: Memory | None = None,
+    rows: Rows | None = None,
+    candidates: int | None = None,
+) -> Summaries:
+    """A first pass over one of each text, for stages that must know something of the whole corpus.
+
+    The second time over `rows` only, the documents in buckets, for stages that want it in view of the candidates.
+    """
+    asked = [planned for planned in plan.stages if planned.facts.summary is None]
+    stages = {planned.stage.name: planned.stage for planned in asked}
     facts = {
         planned.stage.name: replace(
             planned.facts,
-            workers=workers,
             enumerates=planned.enumerates,
-            text_bytes=view.text_bytes,
-            memory=None if memory is None else memory.working,
+            text_bytes=view.text_bytes(rows),
+            candidates=candidates,
+            memory=None if memory is None else memory.working // 2,
         )
-        for planned in plan.stages
+        for planned in asked
     }
 
     def start() -> Summaries:
-        empty = {}
+        given = {}
         for name, stage in stages.items():
             with asking(stage, "first pass"):
-                empty[name] = stage.observe(facts[name])
-        return {name: summary for name, summary in empty.items() if summary is not None}
+                given[name] = stage.observe(facts[name])
+        return {name: summary for name, summary in given.items() if summary is not None}
 
     def add(summaries: Summaries, batch: DocumentBatch) -> None:
         for name, summary in summaries.items():
@@ -76,11 +87,16 @@ def observe(view: CorpusView, plan: Plan, workers: int, progress: Progress, memo
                 merged[name] = summary.merge(more[name])
         return merged
 
-    if not start():
+    empty = start()
+    if not empty:
         return {}
-    progress.start("observe", len(view))
+    size = sum(getattr(summary, "nbytes", 0) for summary in empty.values())
+    room = MOST_SUMMARIES if memory is None else memory.working // max(size, 1)
+    workers = max(1, min(workers, MOST_SUMMARIES, room))
+    del empty
+    progress.start("observe", len(view) if rows is None else len(rows))
     summaries = fold(
-        start, add, merge, view.batches(), workers, lambda batch: progress.advance("observe", len(batch.rows))
+        start, add, merge, view.batches(rows), workers, lambda batch: progress.advance("observe", len(batch.rows))
     )
     progress.finish("observe")
     return summaries
@@ -138,7 +154,7 @@ class ColumnStore:
         self.census = Census()
         self._columns: dict[str, dict[str, npt.NDArray[Any]]] = {s.stage.name: {} for s in plan.stages}
         self._done = {s.stage.name: np.zeros(len(view), bool) for s in plan.stages if s not in self.eager}
-        self._keys: RaggedKeys | None = None
+        self._ragged: RaggedKeys | None = None
 
     def compute(self, progress: Progress) -> None:
         """Computes the columns of all stages but late filters."""
@@ -147,6 +163,13 @@ class ColumnStore:
             self.census.add(batch)
             progress.advance("columns", len(batch.rows))
         progress.finish("columns")
+
+    def renew(self, plan: Plan, names: Collection[str], rows: Rows) -> None:
+        """Computes the columns of some stages anew, which have learnt more, for documents `rows`."""
+        renewed = [planned for planned in plan.stages if planned.stage.name in names]
+        self.eager = [next((r for r in renewed if r.stage == old.stage), old) for old in self.eager]
+        for _ in self._fill([planned for planned in renewed if planned in self.eager], self.view.batches(rows)):
+            pass
 
     def of(self, planned: PlannedStage, rows: Rows | None = None) -> Columns:
         """The columns of a stage; of a late filter they are valid for `rows` at least."""
@@ -159,8 +182,8 @@ class ColumnStore:
 
     def keys(self, planned: PlannedStage) -> Keys | None:
         """The blocking keys of the stage that enumerates; hands over those that came batch by batch."""
-        keys, self._keys = self._keys, None
-        return planned.predicate.keys(self.of(planned)) if keys is None else keys.finish()
+        ragged, self._ragged = self._ragged, None
+        return planned.predicate.keys(self.of(planned)) if ragged is None else ragged.finish()
 
     @property
     def alive(self) -> npt.NDArray[np.bool_]:
@@ -200,9 +223,9 @@ class ColumnStore:
                     whole[name] = self.memory.zeros((len(self.view), *values.shape[1:]), values.dtype, order)
                 whole[name][part.rows] = values
         if part.keys is not None:
-            if self._keys is None:
-                self._keys = RaggedKeys(len(self.view), self.memory)
-            self._keys.add(*part.keys)
+            if self._ragged is None:
+                self._ragged = RaggedKeys(len(self.view), self.memory)
+            self._ragged.add(*part.keys)
 
 
 def compute_columns(planned: PlannedStage, batch: DocumentBatch) -> tuple[Computed, DocumentBatch]:

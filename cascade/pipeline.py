@@ -21,7 +21,7 @@ from cascade.keep import collapse, keep_order
 from cascade.memory import Memory
 from cascade.pairs import Pairs, Rows
 from cascade.parallel import available_workers
-from cascade.plan import Plan, make_plan
+from cascade.plan import Plan, make_plan, rebind
 from cascade.progress import Progress, Silent
 from cascade.resolve import Resolution, resolve
 from cascade.result import Outcome
@@ -70,9 +70,20 @@ def deduplicate(
     with clock("columns"):
         store.compute(progress)
     warnings += census_warnings(store.census, config)
-    funnel = Funnel(plan, store, view, progress)
     with clock("candidates"):
-        candidates = enumerate_with(plan, store, len(view), workers, memory)
+        keys = blocking_keys(plan, store, len(view))
+        candidates = enumerate_with(plan, keys, store, workers, memory)
+        docs, proposed = candidates.documents(), candidates.proposed()
+    with clock("observe"):
+        learnt = observe(view, plan, workers, progress, memory, docs, proposed)
+    if learnt:
+        plan = rebind(plan, learnt)
+        with clock("columns"):
+            store.renew(plan, learnt, docs)
+        with clock("candidates"):
+            candidates = enumerate_with(plan, keys, store, workers, memory)
+    del keys, docs
+    funnel = Funnel(plan, store, view, progress)
     with clock("pairs"):
         progress.start("pairs", None)
         resolution = resolve(
@@ -131,24 +142,31 @@ def limit_warnings(candidates: Candidates, config: Config) -> list[str]:
     ]
 
 
-def enumerate_with(plan: Plan, store: ColumnStore, documents: int, workers: int, memory: Memory) -> Candidates:
-    """The candidate pairs of a plan: by the keys of its enumerator, or all pairs."""
+def blocking_keys(plan: Plan, store: ColumnStore, documents: int) -> Keys | None:
+    """The keys of a plan's enumerator; None where all pairs are tried."""
     first = plan.stages[0] if plan.stages else None
     if first is None or not store.alive.any():
-        no_keys = Keys(np.zeros((documents, 0), np.uint64), np.zeros(documents, bool))
-        return bucket_candidates(no_keys)
-    if first.enumerates:
-        with asking(first.stage, "keys"):
-            keys = store.keys(first)
-        if keys is None:
-            raise StageError(f"stage {first.stage.name} announced blocking keys and gave none")
-        alive = keys.alive & store.alive
+        return Keys(np.zeros((documents, 0), np.uint64), np.zeros(documents, bool))
+    if not first.enumerates:
+        return None
+    with asking(first.stage, "keys"):
+        keys = store.keys(first)
+    if keys is None:
+        raise StageError(f"stage {first.stage.name} announced blocking keys and gave none")
+    return keys
+
+
+def enumerate_with(plan: Plan, keys: Keys | None, store: ColumnStore, workers: int, memory: Memory) -> Candidates:
+    """The candidate pairs of documents that are alive: those that share a key, or all pairs."""
+    alive = store.alive
+    if keys is not None:
+        alive &= keys.alive
         return bucket_candidates(replace(keys, alive=alive), memory, workers, plan.config.resolve.max_bucket)
     for planned in plan.stages:
         if planned.predicate.bounded_hamming:
             scan = partial(planned.predicate.scan, store.of(planned))
-            return ScanCandidates(documents, store.alive, scan, SCAN_PAIRS_AT_ONCE)
-    return ScanCandidates(documents, store.alive, all_pairs)
+            return ScanCandidates(len(alive), alive, scan, SCAN_PAIRS_AT_ONCE)
+    return ScanCandidates(len(alive), alive, all_pairs)
 
 
 def outcome(

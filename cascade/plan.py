@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 
 from cascade.config.model import Config
@@ -133,6 +133,18 @@ def make_plan(
     if scan:
         _check_scan(documents, stages)
     return Plan(config, documents, stages, scan)
+
+
+def rebind(plan: Plan, summaries: Mapping[str, object]) -> Plan:
+    """The same plan, in which some stages have observed all documents that can be in a pair."""
+    stages = []
+    for planned in plan.stages:
+        if planned.stage.name in summaries:
+            facts = replace(planned.facts, summary=summaries[planned.stage.name], twins=False)
+            stages.append(replace(planned, facts=facts, predicate=planned.stage.bind(facts)))
+        else:
+            stages.append(planned)
+    return replace(plan, stages=tuple(stages))
 
 
 def _check_scan(documents: int, stages: tuple[PlannedStage, ...]) -> None:

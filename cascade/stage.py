@@ -95,7 +95,8 @@ class Corpus(Protocol):
 class Summary(Protocol):
     """What a first pass learns of the whole corpus. Each thread fills one of its own; then they are merged.
 
-    However the documents are shared out, and in whatever order they come and are merged, the value is the same.
+    However the documents are shared out, and in whatever order they come and are merged, the value is the same. A large
+    one says by an attribute `nbytes` what it takes, so that no more are filled at a time than memory has room for.
     """
 
     def add(self, batch: Batch) -> None:
@@ -125,8 +126,11 @@ class Facts:
     """Whether this stage's keys are those that enumerate; known when `observe` is asked."""
     text_bytes: int | None = None
     """Bytes of the texts that a first pass sees; known when `observe` is asked."""
+    candidates: int | None = None
+    """Pairs that the buckets of the enumerating stage propose, one in several buckets counted in each; known when
+    `observe` is asked again, for a pass over the documents in buckets only."""
     memory: int | None = None
-    """Bytes that the summaries of all threads may take together; None: no limit is set."""
+    """Bytes that a summary may take; None: no limit is set."""
 
 
 @dataclass(frozen=True)
@@ -210,7 +214,8 @@ class Stage(Options):
 
     def observe(self, facts: Facts) -> Summary | None:
         """An empty summary, if the stage must know something of the whole corpus before it is bound: a first pass puts
-        one of each text into it."""
+        one of each text into it. A stage that wants none is asked again once `facts.candidates` are known; what it
+        learns then must not change a decision."""
         return None
 
     @property

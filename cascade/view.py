@@ -134,10 +134,9 @@ class CorpusView:
     def __len__(self) -> int:
         return len(self.order)
 
-    @property
-    def text_bytes(self) -> int:
-        """Bytes of the texts of all documents."""
-        return int(self._sizes(np.arange(len(self), dtype=np.int64)).sum())
+    def text_bytes(self, rows: Rows | None = None) -> int:
+        """Bytes of the texts of some documents, or of all."""
+        return int(self._sizes(self.memory.arange(len(self)) if rows is None else rows).sum())
 
     def texts(self, rows: Rows) -> TextBuffer:
         """Normalised texts of some documents."""

@@ -55,14 +55,16 @@ class Jaccard(Stage):
 
 
 def pays(facts: Facts) -> bool:
-    """Whether a first pass saves more than it costs where another stage enumerates."""
-    return False
+    """Whether a first pass saves more than it costs where another stage enumerates: with a candidate for every ten
+    bytes of text. Measured: the pass takes about 7 ns a byte, a candidate that goes through all stages 100 to 1000 ns.
+    """
+    return facts.candidates is not None and facts.candidates > (facts.text_bytes or 0) // 10
 
 
 def slots(facts: Facts) -> int:
-    """Slots of the table: a power of two, at least one for every two bytes of text, within what memory allows."""
-    most = MOST_SLOTS if facts.memory is None else max(facts.memory // facts.workers, LEAST_SLOTS)
-    wanted = 1 << max((facts.text_bytes or 0) // 2, 1).bit_length()
+    """Slots of the table: a power of two, at least one for every four bytes of text, within what memory allows."""
+    most = MOST_SLOTS if facts.memory is None else max(facts.memory, LEAST_SLOTS)
+    wanted = 1 << max((facts.text_bytes or 0) // 4, 1).bit_length()
     return min(max(wanted, LEAST_SLOTS), MOST_SLOTS, 1 << most.bit_length() - 1)
 
 
@@ -72,6 +74,11 @@ class Holders:
 
     table: npt.NDArray[np.uint8]
     shingler: Shingler | None = None
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the table."""
+        return self.table.nbytes
 
     def add(self, batch: Batch) -> None:
         """Counts the documents of a batch, each once for each of its distinct shingles."""

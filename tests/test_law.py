@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
+import sys
 from itertools import permutations
+from unittest import mock
 
 import numpy as np
 import oracle
 import pytest
+from corpora import mixed
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cascade import dedupe
+from cascade import dedupe, load_config, view
+from cascade.api import given_by
 from cascade.columns import observe
+from cascade.evidence import scores_at
+from cascade.memory import Memory
 from cascade.pairs import Pairs
+from cascade.pipeline import deduplicate
 from cascade.plan import make_plan
 from cascade.progress import Silent
+from cascade.registry import stage_class
 from cascade.view import CorpusView
 
+JACCARD = sys.modules[stage_class("jaccard").__module__]
 WORDS = [
     "red",
     "blue",
@@ -118,6 +127,47 @@ def test_collapsing_equal_texts_first_changes_no_decision_among_texts_with_shing
     both = [dedupe(corpus, {**config(chosen), "exact": exact}, workers=1) for exact in (True, False)]
     assert both[0].kept_rows == both[1].kept_rows
     assert [(d.row, d.kept_row) for d in both[0].removed] == [(d.row, d.kept_row) for d in both[1].removed]
+
+
+@given(
+    corpus=corpora,
+    chosen=st.lists(st.sampled_from(["minhash", "simhash_near", "containment", "jaccard"]), min_size=1, unique=True),
+    prune=st.lists(st.sampled_from([True, False, "auto"]), min_size=2, max_size=2),
+    threshold=st.sampled_from([0.28, 0.56, 2 / 3, 1.0, 0.0]),
+    settled=st.booleans(),
+    exact=st.booleans(),
+)
+@settings(deadline=None, max_examples=100)
+def test_pruning_changes_no_answer(corpus, chosen, prune, threshold, settled, exact):
+    """Whoever enumerates, whatever is pruned, and whether auto decides for a pass before or behind the buckets."""
+    answers = []
+    for pruned in (prune, [False, False]):
+        stages = [STAGES[name] | ({"prune": pruned[0]} if name == "jaccard" else {}) for name in chosen]
+        stages.append({"use": "jaccard", "name": "last", "min_jaccard": threshold, "prune": pruned[1]})
+        with mock.patch.object(JACCARD, "pays", lambda facts: settled and facts.candidates is not None):
+            result = dedupe(corpus, {**config([], pairs="all"), "stages": stages, "exact": exact}, workers=1)
+        answers.append((confirmed(result), result.kept_rows))
+    assert answers[0] == answers[1]
+
+
+@pytest.mark.parametrize("clusters", ["star", "components"])
+@pytest.mark.parametrize("stages", [["jaccard_pruned"], ["minhash", "jaccard_pruned", "simhash_far"]])
+def test_threads_and_memory_change_no_answer(stages, clusters):
+    texts = [text for text in mixed(1500, seed=3) for _ in range(1 + len(text) % 2)]
+    loaded = load_config(config(stages, clusters=clusters))
+    _, corpus, _ = given_by(texts, loaded, 1, Silent(), Memory())
+    with mock.patch.object(view, "BATCH_BYTES", 4096):
+        first, *others = (
+            deduplicate(corpus, loaded, workers=workers, memory=memory)
+            for workers, memory in [(1, Memory()), (2, Memory()), (7, Memory()), (2, Memory(1 << 14))]
+        )
+    assert (first.keeper >= 0).sum() > 100
+    for other in others:
+        assert (other.keeper == first.keeper).all()
+        if clusters == "star":
+            assert scores_at(other, other.via[other.via >= 0]) == scores_at(first, first.via[first.via >= 0])
+    for other in others[:2]:
+        assert (other.via == first.via).all(), "which pair joins components may depend on memory, not on threads"
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,7 @@ def bound(name: str, texts=TEXTS, **options) -> tuple[Stage, Predicate, dict, Co
     view = CorpusView(
         TextBuffer.from_strings(texts), np.arange(len(texts), dtype=np.int64), Word(n=2), seed=3, workers=1
     )
-    facts = Facts(len(texts), 3, 0.8, enumerates=True, text_bytes=view.text_bytes)
+    facts = Facts(len(texts), 3, 0.8, enumerates=True, text_bytes=view.text_bytes())
     summary = stage.observe(facts)
     if summary is not None:
         for batch in view.batches():
@@ -154,7 +154,7 @@ def test_keys_are_shared_by_every_accepted_pair(name):
 def test_summaries_do_not_depend_on_how_documents_are_shared_out(name):
     """All in one summary, or each in one of its own, merged forwards or backwards: the same columns."""
     stage, _, columns, view = bound(name)
-    facts = Facts(len(TEXTS), 3, 0.8, enumerates=True, text_bytes=view.text_bytes)
+    facts = Facts(len(TEXTS), 3, 0.8, enumerates=True, text_bytes=view.text_bytes())
     if stage.observe(facts) is None:
         return
     for direction in (1, -1):

@@ -81,6 +81,36 @@ class LateBound(Bound):
         return Accepted.where(np.ones(len(pairs), bool), np.ones(len(pairs)))
 
 
+class Pruning(Everything):
+    """Its `alive` spares other stages their columns."""
+
+    def bind(self, facts):
+        bound = Bound(self)
+        bound.prunes = True
+        return bound
+
+
+class Seeing(Everything):
+    """Notes whose columns are computed, with what shingles; keys of its own, batch by batch, if it is keyed."""
+
+    def bind(self, facts):
+        return SeeingBound(self)
+
+
+class SeeingBound(Bound):
+    def columns(self, batch):
+        SEEN.extend(batch.rows.tolist())
+        lengths = batch.shingles().lengths
+        assert lengths.tolist() == [len(text.split()) for text in batch.texts.to_list()]
+        return {"length": lengths}
+
+    def batch_keys(self, batch):
+        n = len(batch.rows)
+        if self.options.fault == "fixed":
+            return Keys(np.zeros((n, 1), np.uint64), np.ones(n, bool))
+        return Keys(np.zeros(n, np.uint64), np.ones(n, bool), np.arange(n + 1, dtype=np.int64))
+
+
 class Sick(TokenShingler):
     def tokens(self, text):
         raise RuntimeError("no tokens")
@@ -141,6 +171,27 @@ def test_a_late_filter_computes_columns_for_documents_in_pairs_only():
     result = dedupe(texts, {"shingle": {"n": 1}, "stages": stages}, workers=1)
     assert result.kept_rows == [0, 3, 4]
     assert sorted(SEEN) == [0, 1, 2]
+
+
+@pytest.mark.parametrize("dead", [(0, 3), (0, 1, 2, 3), ()])
+@pytest.mark.parametrize("keyed", [False, True])
+def test_documents_that_are_pruned_cost_other_stages_nothing(dead, keyed):
+    SEEN.clear()
+    ASKED.clear()
+    stages = [{"use": f"{HERE}:Seeing", "name": "seeing", "keyed": keyed}]
+    stages += [{"use": f"{HERE}:Pruning", "name": "pruning", "dead": dead}]
+    result = dedupe(TEXTS, {"shingle": {"n": 1}, "stages": stages}, workers=1)
+    alive = [row for row in range(len(TEXTS)) if row not in dead]
+    assert alive == SEEN
+    assert {row for pair in ASKED for row in pair} == set(alive)
+    assert result.kept_rows == sorted({*dead, *alive[:1]})
+    pruning = next(s for s in result.stages if s.name == "pruning")
+    assert pruning.counts["documents_alive"] == len(alive)
+
+
+def test_keys_of_a_batch_that_are_not_ragged_are_refused():
+    with pytest.raises(StageError, match="indptr needs one place more than documents"):
+        dedupe(TEXTS, {"stages": [{"use": f"{HERE}:Seeing", "keyed": True, "fault": "fixed"}], "shingle": {"n": 1}})
 
 
 def test_scores_stand_in_the_order_of_the_config():

@@ -45,14 +45,20 @@ def least_in(length, share):
 @kernel
 def shared(hashes, indptr, table, several, share, out, alive):
     """How many hashes of each row are in a slot that counts `several` or more, into `out` (uint32); into `alive` (bool)
-    whether they are enough for a Jaccard similarity of `share`."""
+    whether they are enough for a Jaccard similarity of `share`. Where they are not, out is less: counting has stopped.
+    """
     shift = _shift(table)
     for d in range(indptr.shape[0] - 1):
+        start, stop = indptr[d], indptr[d + 1]
+        need = max(least_in(stop - start, share), 1)
         n = 0
-        for i in range(indptr[d], indptr[d + 1]):
-            n += table[hashes[i] >> shift] >= several
+        while start < stop and n + stop - start >= need:
+            part = min(start + 32, stop)
+            for i in range(start, part):
+                n += table[hashes[i] >> shift] >= several
+            start = part
         out[d] = n
-        alive[d] = n >= max(least_in(indptr[d + 1] - indptr[d], share), 1)
+        alive[d] = n >= need
 
 
 @njit(inline="always")
