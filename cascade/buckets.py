@@ -60,7 +60,7 @@ def _fixed(keys: Keys, kind: type, memory: Memory, workers: int) -> Grouped:
     from cascade.kernels import buckets as kernels
 
     documents, tables = keys.values.shape
-    rooms = [_Room(documents, kind, memory) for _ in range(min(workers, tables))]
+    rooms = [_Room(documents, kind, memory, not keys.values.flags.f_contiguous) for _ in range(min(workers, tables))]
 
     def group(table: int) -> tuple[_Room, int]:
         room = rooms[table % len(rooms)]
@@ -93,7 +93,7 @@ def _ragged(keys: Keys, kind: type, memory: Memory, workers: int) -> Grouped:
     documents, total = len(keys.alive), len(keys.values)
     present = memory.empty(total, np.bool_)
     present[:] = np.repeat(keys.alive, np.diff(keys.indptr))
-    room = _Room(total, kind, memory)
+    room = _Room(total, kind, memory, not keys.values.flags.c_contiguous)
     buckets = room.group(keys.values, present, 0)
     if keys.core is not None:
         drop_without_core(room.out, keys.core, memory.zeros(buckets, np.bool_))
@@ -105,11 +105,11 @@ def _ragged(keys: Keys, kind: type, memory: Memory, workers: int) -> Grouped:
 
 
 class _Room:
-    """What grouping the keys of a table needs."""
+    """What grouping the keys of a table needs; `apart`: where they lie apart, they are copied together first."""
 
-    def __init__(self, length: int, kind: type, memory: Memory) -> None:
+    def __init__(self, length: int, kind: type, memory: Memory, apart: bool) -> None:
         self.out = memory.empty(length, kind)
-        self.keys = memory.empty(length, np.uint64)
+        self.keys = memory.empty(length if apart else 0, np.uint64)
         self.moved = memory.empty(length, np.uint64)
         self.place = memory.empty(length, kind)
 
@@ -117,7 +117,7 @@ class _Room:
         """Writes the buckets to `out`, -1 for a key that is alone; returns how many there are."""
         from cascade.kernels.buckets import group
 
-        if not keys.flags.c_contiguous:
+        if len(self.keys):
             self.keys[:] = keys
             keys = self.keys
         return int(group(keys, present, self.out, first, PART, self.moved, self.place))

@@ -11,6 +11,7 @@ import numpy as np
 from cascade.config.model import Config
 from cascade.corpus import Corpus
 from cascade.io.jsontext import RawJson
+from cascade.memory import Memory
 from cascade.pairs import Rows
 from cascade.result import Outcome
 from cascade.view import take_texts
@@ -77,15 +78,20 @@ def removed_rows(corpus: Corpus, outcome: Outcome, config: Config, names: Sequen
             yield removed if partner < 0 else {**removed, "via": [partner_id, id_]}
 
 
-def cluster_rows(corpus: Corpus, outcome: Outcome) -> Iterator[dict[str, Any]]:
+def cluster_rows(corpus: Corpus, outcome: Outcome, memory: Memory | None = None) -> Iterator[dict[str, Any]]:
     """The members of each cluster of two documents or more, the kept one first; clusters in input order of that one."""
-    removed = np.flatnonzero(outcome.keeper >= 0)
-    kept = np.unique(outcome.keeper[removed])
-    rows = np.concatenate((kept, removed))
-    cluster = np.searchsorted(kept, np.concatenate((kept, outcome.keeper[removed])))
-    order = np.argsort(cluster, kind="stable")
-    for part in _parts(order):
-        for number, id_ in zip(cluster[part].tolist(), raw_ids(corpus, rows[part]), strict=True):
+    from cascade.kernels.collapse import cluster_members
+
+    memory = memory or Memory()
+    documents = len(outcome.keeper)
+    removed = int((outcome.keeper >= 0).sum())
+    rows = memory.empty(min(2 * removed, documents), np.int64)
+    members = cluster_members(outcome.keeper, memory.zeros(documents + 1, np.int64), rows)
+    clusters = 0
+    for part in _parts(rows[:members]):
+        numbers = np.cumsum(outcome.keeper[part] < 0) + (clusters - 1)
+        clusters = int(numbers[-1]) + 1
+        for number, id_ in zip(numbers.tolist(), raw_ids(corpus, part), strict=True):
             yield {"cluster": number, "id": id_}
 
 

@@ -73,9 +73,9 @@ def collapse(corpus: Corpus, order: Rows, memory: Memory | None = None) -> tuple
     from cascade.kernels.collapse import first_of_each
 
     memory = memory or Memory()
-    kind = np.int32 if len(order) < 1 << 31 else np.int64
-    slots = memory.full(1 << (2 * len(order)).bit_length(), -1, kind)
     twin_of = memory.arange(len(order))
     left = memory.empty(len(order), np.int64)
-    n = first_of_each(order, corpus.texts.data, corpus.texts.offsets, corpus.digest, slots, twin_of, left)
+    n = first_of_each(
+        order, corpus.texts.data, corpus.texts.offsets, corpus.digest, memory.slots(len(order)), twin_of, left
+    )
     return left[:n], twin_of

@@ -158,6 +158,10 @@ class Memory:
             array[start:stop] = np.arange(start, stop)
         return array
 
+    def slots(self, entries: int) -> npt.NDArray[Any]:
+        """A table of -1 for open addressing, at most half full once it holds the numbers of so many entries."""
+        return self.full(1 << (2 * entries).bit_length(), -1, np.int32 if entries < 1 << 31 else np.int64)
+
     def fits(self, size: int, instead_of: Growing | None = None) -> bool:
         """Whether an array of so many bytes, beside those that live or in the place of one, fits ordinary memory."""
         if size <= SMALL:

@@ -74,7 +74,7 @@ def run_files(
         reading = perf_counter() - start
         outcome = deduplicate(corpus, config, workers=workers, progress=progress, memory=arrays)
         writing = perf_counter()
-        write_result(work, sources, corpus, outcome, rejected, config, progress, workers)
+        write_result(work, sources, corpus, outcome, rejected, config, progress, arrays, workers)
         counts = outcome.counts(len(rejected))
         warnings = (
             *earlier_results(sources),
@@ -82,7 +82,7 @@ def run_files(
             *advice(config, len(corpus)),
             *outcome.warnings,
             *missing_ids(corpus, sources, config),
-            *repeated_ids(corpus),
+            *repeated_ids(corpus, arrays),
         )
         ended = perf_counter()
         seconds = {"read": reading, **outcome.seconds, "write": ended - writing, "total": ended - start}
@@ -167,18 +167,17 @@ def missing_ids(corpus: Corpus, sources: Sequence[Source], config: Config) -> li
     return [f"no row has the id field {config.input.id!r}; ids read FILE:LINE"]
 
 
-def repeated_ids(corpus: Corpus) -> list[str]:
+def repeated_ids(corpus: Corpus, memory: Memory) -> list[str]:
     """A warning if ids occur more than once. Decisions are about rows, so nothing else follows from it."""
-    from cascade.kernels.buffers import hash_texts
+    from cascade.kernels.buffers import hash_texts, repeats
 
-    hashes = hash_texts(corpus.ids.data, corpus.ids.offsets, np.uint64(0))
-    order = np.argsort(hashes, kind="stable")
-    same = hashes[order[1:]] == hashes[order[:-1]]
-    if not same.any():
+    hashes = memory.empty(len(corpus), np.uint64)
+    hash_texts(corpus.ids.data, corpus.ids.offsets, np.uint64(0), hashes)
+    count, first = repeats(hashes, memory.slots(len(corpus)))
+    if not count:
         return []
-    example = corpus.ids[int(order[1:][same].min())]
     return [
-        f"{int(same.sum()):,} rows repeat the id of another row, {example} for example; rows are decided about, not ids"
+        f"{count:,} rows repeat the id of another row, {corpus.ids[first]} for example; rows are decided about, not ids"
     ]
 
 
@@ -190,6 +189,7 @@ def write_result(
     rejected: Sequence[Rejected],
     config: Config,
     progress: Progress,
+    memory: Memory,
     workers: int = 1,
 ) -> None:
     """Writes everything but the report into the folder `work`, several files at a time."""
@@ -207,7 +207,7 @@ def write_result(
     def evidence() -> int:
         write_jsonl(work / "removed.jsonl", removed_rows(corpus, outcome, config, names))
         write_jsonl(work / "rejected.jsonl", (asdict(r) for r in rejected))
-        write_jsonl(work / "clusters.jsonl", cluster_rows(corpus, outcome))
+        write_jsonl(work / "clusters.jsonl", cluster_rows(corpus, outcome, memory))
         if config.resolve.pairs == "all":
             write_jsonl(work / "pairs.jsonl", pair_rows(corpus, outcome))
         write_text(work / "config.yaml", config.filled())

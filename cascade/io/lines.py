@@ -17,14 +17,20 @@ BATCH = 2 << 20
 """Bytes that are read at a time."""
 
 
-def copy(source: Source, start: npt.NDArray[np.int64], stop: npt.NDArray[np.int64], path: Path) -> None:
-    """Copies the rows at start[i]:stop[i] (bytes, ascending) of `source` to `path`, compressed as `source` is.
+def copy(
+    source: Source,
+    keep: npt.NDArray[np.bool_],
+    start: npt.NDArray[np.int64],
+    stop: npt.NDArray[np.int64],
+    path: Path,
+) -> None:
+    """Copies the rows at start[i]:stop[i] (bytes, ascending) where keep[i] holds to `path`, compressed as `source` is.
 
     A line feed is added where the last row has none.
     """
     last = b"\n"
     with writing(path, source.compression) as out:
-        for block in chosen(source, start, stop):
+        for block in chosen(source, start, stop, keep):
             out.write(block)
             last = block[-1:]
         if last != b"\n":
@@ -44,22 +50,32 @@ def rows_at(source: Source, start: npt.NDArray[np.int64], stop: npt.NDArray[np.i
         yield jsontext.loads(b"".join(begun))
 
 
-def chosen(source: Source, start: npt.NDArray[np.int64], stop: npt.NDArray[np.int64]) -> Iterator[bytes]:
-    """The bytes at start[i]:stop[i] (ascending, apart) of `source`, in blocks, none of them empty."""
-    opens = np.concatenate(([True], start[1:] != stop[:-1]))[: len(start)]
-    begins = start[opens]
-    ends = stop[np.concatenate((opens[1:], [True]))[: len(stop)]]
-    done, place = 0, 0
+def chosen(
+    source: Source,
+    start: npt.NDArray[np.int64],
+    stop: npt.NDArray[np.int64],
+    keep: npt.NDArray[np.bool_] | None = None,
+) -> Iterator[bytes]:
+    """The bytes at start[i]:stop[i] (ascending, apart) of `source`, in blocks, none of them empty; where keep[i] holds.
+
+    Only the rows of one block are looked at at a time: the arrays may be larger than memory.
+    """
+    keep = np.ones(len(start), bool) if keep is None else keep
+    if not keep.any():
+        return
+    end = int(stop[len(keep) - 1 - int(keep[::-1].argmax())])
+    place = 0
     with reading(source) as stream:
-        while done < len(begins):
+        while place < end:
             block = memoryview(stream.read(BATCH))
             if not block:
                 raise InputError(f"{source.name}: is shorter than it was when its rows were read; run again")
-            after = place + len(block)
-            reached = int(np.searchsorted(begins, after))
-            left = np.maximum(begins[done:reached] - place, 0).tolist()
-            right = np.minimum(ends[done:reached] - place, len(block)).tolist()
-            if left:
-                yield b"".join([block[i:j] for i, j in zip(left, right, strict=True)])
-            done = int(np.searchsorted(ends, after, side="right"))
-            place = after
+            first = int(np.searchsorted(stop, place, side="right"))
+            rows = slice(first, int(np.searchsorted(start, place + len(block))))
+            left = np.maximum(start[rows][keep[rows]] - place, 0)
+            right = np.minimum(stop[rows][keep[rows]] - place, len(block))
+            if len(left):
+                apart = np.flatnonzero(left[1:] != right[:-1])
+                begins, ends = left[np.append(0, apart + 1)].tolist(), right[np.append(apart, -1)].tolist()
+                yield b"".join([block[i:j] for i, j in zip(begins, ends, strict=True)])
+            place += len(block)

@@ -56,7 +56,7 @@ def write_kept(
 
         parquet.copy(source, start[keep], path)
     else:
-        lines.copy(source, start[keep], stop[keep], path)
+        lines.copy(source, keep, start, stop, path)
 
 
 def write_text(path: Path, text: str) -> None:

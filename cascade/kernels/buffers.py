@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import numpy as np
+from numba import uint64
 
 from cascade.kernels.compile import kernel
 from cascade.kernels.hashing import hash_bytes, multiplier, start_value
@@ -19,10 +19,28 @@ def gather(data, start, stop, out, indptr):
 
 
 @kernel
-def hash_texts(data, offsets, seed):
-    """64-bit hash of data[offsets[i]:offsets[i + 1]] for every i, as uint64; `seed` is a uint64."""
+def hash_texts(data, offsets, seed, out):
+    """Writes a 64-bit hash of data[offsets[i]:offsets[i + 1]] to out[i] (uint64) for every i; `seed` is a uint64."""
     first, odd = start_value(seed), multiplier(seed)
-    out = np.empty(offsets.shape[0] - 1, np.uint64)
     for i in range(out.shape[0]):
         out[i] = hash_bytes(data, offsets[i], offsets[i + 1], first, odd)
-    return out
+
+
+@kernel
+def repeats(hashes, slots):
+    """How many hashes (uint64) are equal to one before them, and the position of the first of those, or -1.
+
+    `slots`, for open addressing with linear probing, is -1 before, longer than `hashes`, its length a power of two.
+    """
+    mask = uint64(slots.shape[0] - 1)
+    count, first = 0, -1
+    for i in range(hashes.shape[0]):
+        at = hashes[i] & mask
+        while slots[at] >= 0 and hashes[slots[at]] != hashes[i]:
+            at = (at + uint64(1)) & mask
+        if slots[at] < 0:
+            slots[at] = i
+        else:
+            count += 1
+            first = i if first < 0 else first
+    return count, first

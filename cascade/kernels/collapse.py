@@ -12,8 +12,9 @@ def first_of_each(order, data, offsets, digest, slots, twin_of, left):
     """Sets twin_of[row] to the first row in `order` with the same text; rows that have none before go to `left`.
 
     Row r has the text data[offsets[r]:offsets[r + 1]] and the digest digest[r] (uint64[2], evenly spread); empty texts
-    are nobody's twin. twin_of[row] is row before. `slots`, for open addressing with linear probing, is -1 before, longer
-    than `order`, and its length a power of two. Equal digests are no proof: texts are compared. Returns how many rows are left.
+    are nobody's twin. twin_of[row] is row before. `slots`, for open addressing with linear probing, is -1 before,
+    longer than `order`, and its length a power of two. Equal digests are no proof: texts are compared. Returns how many
+    rows are left.
     """
     n = 0
     mask = uint64(slots.shape[0] - 1)
@@ -47,6 +48,31 @@ def _equal(data, a, b, size):
         if data[a + i] != data[b + i]:
             return False
     return True
+
+
+@kernel
+def cluster_members(keeper, start, rows):
+    """The rows of all clusters of two or more, each kept one with those removed for it behind, ascending, to `rows`.
+
+    `keeper` int64 as in `fates`; `start` int64, one entry longer, is zero before. Clusters stand in the order of their
+    kept rows. Returns how many rows there are.
+    """
+    n = keeper.shape[0]
+    for row in range(n):
+        if keeper[row] >= 0:
+            start[keeper[row] + 1] += 1
+    for row in range(n):
+        start[row + 1] += start[row] + (start[row + 1] > 0)
+    total = start[n]
+    for row in range(n):
+        if keeper[row] < 0 and start[row + 1] > start[row]:
+            rows[start[row]] = row
+    for row in range(n):
+        if keeper[row] >= 0:
+            # The place that is free next is counted up from behind the kept row, in the entry that it no longer needs.
+            rows[start[keeper[row]] + 1] = row
+            start[keeper[row]] += 1
+    return total
 
 
 @kernel
