@@ -8,7 +8,9 @@ import resource
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict
+from functools import partial
 from importlib.metadata import version
+from itertools import chain
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -25,7 +27,7 @@ from cascade.io.read import earlier_results, find_inputs, read_all
 from cascade.io.report import write_report
 from cascade.io.write import kept_path, write_jsonl, write_kept, write_text
 from cascade.memory import Memory, memory_for
-from cascade.parallel import available_workers
+from cascade.parallel import available_workers, ordered_map
 from cascade.pipeline import deduplicate
 from cascade.progress import Progress, Silent
 from cascade.result import Outcome, RunReport
@@ -72,7 +74,7 @@ def run_files(
         reading = perf_counter() - start
         outcome = deduplicate(corpus, config, workers=workers, progress=progress, memory=arrays)
         writing = perf_counter()
-        write_result(work, sources, corpus, outcome, rejected, config, progress, arrays)
+        write_result(work, sources, corpus, outcome, rejected, config, progress, arrays, workers)
         counts = outcome.counts(len(rejected))
         warnings = (
             *earlier_results(sources),
@@ -188,23 +190,32 @@ def write_result(
     config: Config,
     progress: Progress,
     memory: Memory,
+    workers: int = 1,
 ) -> None:
-    """Writes everything but the report into the folder `work`."""
+    """Writes everything but the report into the folder `work`, several files at a time."""
     progress.start("write", len(corpus))
     kept = outcome.kept
     borders = np.searchsorted(corpus.source, np.arange(len(sources) + 1))
-    for source, path in zip(sources, kept_path(work, sources), strict=True):
+    names = [s.name for s in sources]
+
+    def kept_rows(source: Source, path: Path) -> int:
         rows = slice(int(borders[source.index]), int(borders[source.index + 1]))
         path.parent.mkdir(parents=True, exist_ok=True)
         write_kept(source, kept[rows], corpus.start[rows], corpus.stop[rows], path)
-        progress.advance("write", rows.stop - rows.start)
-    names = [s.name for s in sources]
-    write_jsonl(work / "removed.jsonl", removed_rows(corpus, outcome, config, names))
-    write_jsonl(work / "rejected.jsonl", (asdict(r) for r in rejected))
-    write_jsonl(work / "clusters.jsonl", cluster_rows(corpus, outcome, memory))
-    if config.resolve.pairs == "all":
-        write_jsonl(work / "pairs.jsonl", pair_rows(corpus, outcome))
-    write_text(work / "config.yaml", config.filled())
+        return rows.stop - rows.start
+
+    def evidence() -> int:
+        write_jsonl(work / "removed.jsonl", removed_rows(corpus, outcome, config, names))
+        write_jsonl(work / "rejected.jsonl", (asdict(r) for r in rejected))
+        write_jsonl(work / "clusters.jsonl", cluster_rows(corpus, outcome, memory))
+        if config.resolve.pairs == "all":
+            write_jsonl(work / "pairs.jsonl", pair_rows(corpus, outcome))
+        write_text(work / "config.yaml", config.filled())
+        return 0
+
+    copies = (partial(kept_rows, *place) for place in zip(sources, kept_path(work, sources), strict=True))
+    for rows in ordered_map(lambda task: task(), chain(copies, [evidence]), workers):
+        progress.advance("write", rows)
     progress.finish("write")
 
 

@@ -77,7 +77,10 @@ class DocumentBatch:
 
 @dataclass
 class Arena:
-    """Shingle sets of some documents: set i is hashes[start[i]:stop[i]], start -1 where it is not there."""
+    """Shingle sets of some documents: set i is hashes[start[i]:stop[i]], start -1 where it is not there.
+
+    Sets of middling size have a bitmap before them; see cascade.kernels.arena.
+    """
 
     start: Rows
     stop: Rows
@@ -98,13 +101,15 @@ class Arena:
 
     def add(self, rows: Rows, sets: Shingles) -> None:
         """Takes in the sets of `rows`."""
-        size = len(sets.hashes)
-        if self.used + size > len(self.hashes):
-            self.hashes.resize(max(self.used + size, 2 * len(self.hashes)), refcheck=False)
-        self.hashes[self.used : self.used + size] = sets.hashes
-        self.start[rows] = sets.indptr[:-1] + self.used
-        self.stop[rows] = sets.indptr[1:] + self.used
-        self.used += size
+        from cascade.kernels.arena import HEAD, store
+
+        need = self.used + len(sets.hashes) + HEAD * len(rows)
+        if need > len(self.hashes):
+            # Fresh room of twice the size: it stays untouched, and so costs nothing, until it is needed.
+            grown = np.empty(max(need, 2 * len(self.hashes)), np.uint64)
+            grown[: self.used] = self.hashes[: self.used]
+            self.hashes = grown
+        self.used = store(sets.hashes, sets.indptr, rows, self.hashes, self.used, self.start, self.stop)
 
 
 class CorpusView:
@@ -167,14 +172,15 @@ class CorpusView:
 
     def sets(self, rows: Rows, shingler: Shingler | None = None) -> Shingles:
         """Distinct shingles of some documents, ascending within each."""
+        return join_shingles([sets for _, sets in self._sets(rows, shingler or self.shingler)])
+
+    def _sets(self, rows: Rows, shingler: Shingler) -> Iterator[tuple[Rows, Shingles]]:
         from cascade.text.shingle import sorted_sets
 
-        chosen = shingler or self.shingler
+        def compute(part: Rows) -> tuple[Rows, Shingles]:
+            return part, sorted_sets(shingler.shingle(self.texts(part), self.seed))
 
-        def compute(part: Rows) -> Shingles:
-            return sorted_sets(chosen.shingle(self.texts(part), self.seed))
-
-        return join_shingles(list(ordered_map(compute, self._parts(rows), self.workers)))
+        return ordered_map(compute, self._parts(rows), self.workers)
 
     def overlaps(self, left: Rows, right: Rows, least: Rows, shingler: Shingler | None = None) -> Rows:
         """Shingles that the documents of each pair share, or -1 where they are fewer than `least`."""
@@ -196,7 +202,7 @@ class CorpusView:
         arena = self._hold(np.concatenate((left, right)), shingler)
 
         def merge(part: slice) -> Rows:
-            found: Rows = overlaps(arena.hashes, arena.start, arena.stop, left[part], right[part], least[part])
+            found: Rows = overlaps(arena.hashes, arena.start, arena.stop, True, left[part], right[part], least[part])
             return found
 
         step = -(-len(left) // self.workers) or 1
@@ -213,7 +219,8 @@ class CorpusView:
             if arena.used > min(ARENA_HASHES, self.memory.working // 32):
                 arena.clear()
                 missing = np.unique(rows)
-            arena.add(missing, self.sets(missing, shingler))
+            for part, sets in self._sets(missing, shingler):
+                arena.add(part, sets)
         return arena
 
 

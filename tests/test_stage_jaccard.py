@@ -44,7 +44,7 @@ class Sets:
 
     def overlaps(self, left, right, least, shingler=None):
         all_sets = csr(self.sets)
-        return overlaps(all_sets.hashes, all_sets.indptr[:-1], all_sets.indptr[1:], left, right, least)
+        return overlaps(all_sets.hashes, all_sets.indptr[:-1], all_sets.indptr[1:], False, left, right, least)
 
 
 def bound(stage, sets, slots=None, twins=False):

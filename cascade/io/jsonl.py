@@ -180,6 +180,11 @@ def _buffer(data: Bytes, ends: Rows) -> TextBuffer:
     return TextBuffer(data[: size + PAD], offsets)
 
 
+def _cut(buffer: TextBuffer) -> list[bytes]:
+    data = buffer.data[: buffer.offsets[-1]].tobytes()
+    return [data[a:b] for a, b in pairwise(buffer.offsets.tolist())]
+
+
 def _field(data: Bytes, start: Rows, stop: Rows) -> list[object]:
     """The values at data[start:stop], None where start is -1."""
     raw = [data[a:b].tobytes() if a >= 0 else b"null" for a, b in zip(start.tolist(), stop.tolist(), strict=True)]
@@ -192,12 +197,10 @@ def _field(data: Bytes, start: Rows, stop: Rows) -> list[object]:
 
 def _filled(ids: TextBuffer, name: str, lines: Rows) -> TextBuffer:
     """The ids, with `"FILE:LINE"` for those that are missing."""
-    ends = ids.offsets.tolist()
     missing = np.flatnonzero(np.diff(ids.offsets) == 0)
     if not len(missing):
         return ids
-    data = ids.data[: ends[-1]].tobytes()
-    values = [data[a:b] for a, b in pairwise(ends)]
+    values = _cut(ids)
     made = jsontext.dumps_all([f"{name}:{line}" for line in lines[missing].tolist()])
     for row, value in zip(missing.tolist(), made, strict=True):
         values[row] = value
@@ -212,7 +215,8 @@ def _judged(
     Also which rows are documents, and those that are rejected.
     """
     texts, ids = (
-        [buffer.data[a:b].tobytes() for a, b in pairwise(buffer.offsets.tolist())] for buffer in (found.texts, found.ids)
+        [buffer.data[a:b].tobytes() for a, b in pairwise(buffer.offsets.tolist())]
+        for buffer in (found.texts, found.ids)
     )
     documents = np.ones(len(texts), bool)
     rejected: list[Rejected] = []

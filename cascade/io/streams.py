@@ -163,6 +163,8 @@ def writing(path: Path, compression: str = "") -> Iterator[Writable]:
                     yield stream
             else:
                 yield file
+                file.flush()
+                os.fsync(file.fileno())  # it has to be done before the output is placed; here other threads go on
 
 
 @contextmanager

@@ -5,14 +5,16 @@ from __future__ import annotations
 import numpy as np
 from numba import int64, njit
 
+from cascade.kernels.arena import most_common
 from cascade.kernels.compile import kernel
 
 
 @kernel
-def overlaps(hashes, start, stop, left, right, least):
+def overlaps(hashes, start, stop, bitmaps, left, right, least):
     """Size of the intersection of sets left[i] and right[i], or -1 once it cannot reach least[i].
 
-    Set s is hashes[start[s]:stop[s]] (uint64, ascending); `left`, `right`, `least` int64, one entry a pair.
+    Set s is hashes[start[s]:stop[s]] (uint64, ascending); `left`, `right`, `least` int64, one entry a pair. `bitmaps`
+    tells whether the sets have bitmaps, as cascade.kernels.arena.store makes them: most pairs need no merge then.
     The merge gives up as soon as the shingles that are left in either set no longer suffice (Xiao et al. 2008, 3.2).
     Sets of very different sizes are searched by galloping instead of being walked.
     """
@@ -24,6 +26,9 @@ def overlaps(hashes, start, stop, left, right, least):
             a, a_end, b, b_end = b, b_end, a, a_end
         need = least[p]
         common = 0
+        if bitmaps and most_common(hashes, a, a_end, b, b_end) < need:
+            out[p] = -1
+            continue
         if (b_end - b) >= 32 * (a_end - a):
             while a < a_end and b < b_end and common + (a_end - a) >= need:
                 x = hashes[a]

@@ -12,28 +12,21 @@ be looked for beyond that row, for no JSON text holds a line feed inside a strin
 from __future__ import annotations
 
 import numpy as np
-from numba import int64, njit, uint64
+from numba import njit, uint64
 
 from cascade.kernels.compile import kernel
-from cascade.kernels.words import copy_plain, load64, store64, trailing_zeros
+from cascade.kernels.jsonvalues import QUOTE, read_number, read_string, read_word
 
-QUOTE, BACKSLASH, COMMA, COLON, LF = 0x22, 0x5C, 0x2C, 0x3A, 0x0A
+COMMA, COLON, LF = 0x2C, 0x3A, 0x0A
 OPEN_OBJECT, CLOSE_OBJECT, OPEN_ARRAY, CLOSE_ARRAY = 0x7B, 0x7D, 0x5B, 0x5D
 KEY, FIRST_KEY, VALUE, FIRST_VALUE, END = range(5)
 """What comes next: FIRST_ where a closing bracket may stand instead, END: a comma or a closing bracket."""
 DEEPEST = 60
 
-TEXT, ID = 0, 1
-"""Wanted values: the text, the id, and from 2 on further fields."""
+TEXT, ID = np.uint64(1), np.uint64(2)
+"""Bits of wanted values, by their numbers: the text (0), the id (1), and then further fields."""
 START, STOP, LINE, READ, TEXT_END, ID_END, CHARACTERS, SPANS = range(8)
 """Columns of the table that is written: see `scan_rows`."""
-
-HEX = np.full(256, 255, np.uint8)
-for _digit in range(16):
-    HEX[ord(f"{_digit:x}")] = HEX[ord(f"{_digit:X}")] = _digit
-ESCAPES = np.zeros(256, np.uint8)
-for _letter, _meaning in zip(b'"\\/bfnrt', b'"\\/\b\f\n\r\t', strict=True):
-    ESCAPES[_letter] = _meaning
 
 
 @njit(inline="always")
@@ -45,144 +38,14 @@ def skip_blanks(data, i):
 
 
 @njit(inline="always")
-def character_size(word):
-    """Bytes of the UTF-8 character at the start of a word, whose first byte is 0x80 or above; 0 if it is not valid."""
-    lead = word & uint64(0xFF)
-    second = (word >> uint64(8)) & uint64(0xFF)
-    if lead < uint64(0xE0):
-        return 2 if lead >= uint64(0xC2) and second & uint64(0xC0) == uint64(0x80) else 0
-    if lead < uint64(0xF0):
-        low = uint64(0xA0) if lead == uint64(0xE0) else uint64(0x80)
-        high = uint64(0x9F) if lead == uint64(0xED) else uint64(0xBF)
-        right = second >= low and second <= high and word & uint64(0xC00000) == uint64(0x800000)
-        return 3 if right else 0
-    low = uint64(0x90) if lead == uint64(0xF0) else uint64(0x80)
-    high = uint64(0x8F) if lead == uint64(0xF4) else uint64(0xBF)
-    right = second >= low and second <= high and word & uint64(0xC0C00000) == uint64(0x80800000)
-    return 4 if right and lead <= uint64(0xF4) else 0
-
-
-@njit
-def hex_digits(data, i):
-    """The number that four hexadecimal digits from place `i` mean, or -1."""
-    a, b, c, d = HEX[data[i]], HEX[data[i + 1]], HEX[data[i + 2]], HEX[data[i + 3]]
-    if (a | b | c | d) > 15:
-        return -1
-    return int64(a) << 12 | int64(b) << 8 | int64(c) << 4 | int64(d)
-
-
-@njit
-def read_escape(data, i, out, w):
-    """Writes the character that the escape at place `i` means; returns the places behind both, -1 if there is none."""
-    letter = data[i + 1]
-    if letter != 0x75:
-        out[w] = ESCAPES[letter]
-        return (i + 2, w + 1) if ESCAPES[letter] else (-1, w)
-    point = hex_digits(data, i + 2)
-    i += 6
-    if point >= 0xD800 and point < 0xE000:
-        low = hex_digits(data, i + 2) if data[i] == BACKSLASH and data[i + 1] == 0x75 else -1
-        if point >= 0xDC00 or low < 0xDC00 or low >= 0xE000:
-            return -1, w
-        point = 0x10000 + ((point - 0xD800) << 10) + (low - 0xDC00)
-        i += 6
-    if point < 0:
-        return -1, w
-    if point < 0x80:
-        out[w] = point
-        return i, w + 1
-    size = 2 if point < 0x800 else 3 if point < 0x10000 else 4
-    for k in range(size - 1, 0, -1):
-        out[w + k] = 0x80 | (point & 0x3F)
-        point >>= 6
-    out[w] = point | (0xC0, 0xE0, 0xF0)[size - 2]
-    return i, w + size
-
-
-@njit
-def read_string(data, i, out, w):
-    """Copies the string whose opening quote is at data[i - 1] to out[w:], escapes resolved.
-
-    Returns the place behind its closing quote (-1 if it is not valid), the end of the copy, its code points and
-    whether it had an escape. Up to 64 bytes beyond the copy are overwritten.
-    """
-    points = 0
-    escaped = False
-    while True:
-        found = trailing_zeros(copy_plain(data, i, out, w))
-        i += found
-        w += found
-        points += found
-        if found == 64:
-            continue
-        byte = data[i]
-        if byte == QUOTE:
-            return i + 1, w, points, escaped
-        if byte == BACKSLASH:
-            i, w = read_escape(data, i, out, w)
-            escaped = True
-            points += 1
-            if i < 0:
-                break
-        elif byte < 0x80:
-            break
-        while data[i] >= 0x80:
-            word = load64(data, i)
-            size = character_size(word)
-            if size == 0:
-                return -1, w, points, escaped
-            store64(out, w, word)
-            i += size
-            w += size
-            points += 1
-    return -1, w, points, escaped
-
-
-@njit
-def read_number(data, i):
-    """The place behind the number that starts at place `i`, or -1."""
-    if data[i] == 0x2D:
-        i += 1
-    if data[i] == 0x30:
-        i += 1
-    else:
-        i = skip_digits(data, i)
-    if i >= 0 and data[i] == 0x2E:
-        i = skip_digits(data, i + 1)
-    if i >= 0 and data[i] | 0x20 == 0x65:
-        i += 2 if data[i + 1] == 0x2B or data[i + 1] == 0x2D else 1
-        i = skip_digits(data, i)
-    return i
-
-
-@njit(inline="always")
-def skip_digits(data, i):
-    """The place behind one digit or more, or -1."""
-    start = i
-    while data[i] >= 0x30 and data[i] <= 0x39:
-        i += 1
-    return i if i > start else -1
-
-
-@njit
-def read_word(data, i):
-    """The place behind `true`, `false` or `null` at place `i`, or -1."""
-    word = load64(data, i)
-    four = word & uint64(0xFFFFFFFF)
-    if four == uint64(0x65757274) or four == uint64(0x6C6C756E):
-        return i + 4
-    return i + 5 if word & uint64(0xFFFFFFFFFF) == uint64(0x65736C6166) else -1
-
-
-@njit(inline="always")
 def equals(data, start, stop, keys, key):
     """Whether data[start:stop] is keys[key[0]:key[1]]."""
     if stop - start != key[1] - key[0]:
         return False
+    same = True
     for k in range(stop - start):
-        if data[start + k] != keys[key[0] + k]:
-            return False
-    return True
+        same &= data[start + k] == keys[key[0] + k]
+    return same
 
 
 @njit
@@ -204,7 +67,7 @@ def read_row(data, i, keys, parts, paths, met, texts, w, ids, v, record):
         return -1
     i += 1
     depth, objects, deepest = 1, uint64(2), parts.shape[0]
-    seen, opened, target = uint64(0), uint64(0), -1
+    seen, opened, aims = uint64(0), uint64(0), uint64(0)  # numbers of wanted values, of paths, of wanted values: bits
     text_end, id_end = w, v
     met[:] = 0
     record[SPANS:] = -1
@@ -221,9 +84,9 @@ def read_row(data, i, keys, parts, paths, met, texts, w, ids, v, record):
                 continue
             if byte != (CLOSE_OBJECT if inside else CLOSE_ARRAY):
                 return -1
-        if byte == CLOSE_OBJECT or byte == CLOSE_ARRAY:
+        if byte in (CLOSE_OBJECT, CLOSE_ARRAY):
             # Behind a value, or in place of the first one.
-            if expected != END and expected != (FIRST_KEY if byte == CLOSE_OBJECT else FIRST_VALUE):
+            if expected not in (END, FIRST_KEY if byte == CLOSE_OBJECT else FIRST_VALUE):
                 return -1
             depth -= 1
             for p in range(paths.shape[0]):
@@ -237,16 +100,16 @@ def read_row(data, i, keys, parts, paths, met, texts, w, ids, v, record):
             i, _, _, escaped = read_string(data, i + 1, texts, text_end)
             if i < 0 or (escaped and depth <= deepest):
                 return -1
-            target, opened = -1, uint64(0)
+            aims, opened = uint64(0), uint64(0)
             for p in range(paths.shape[0]):
                 if met[p] == depth - 1 and equals(data, begin + 1, i - 1, keys, parts[paths[p, 1] + depth - 1]):
                     if paths[p, 2] > depth:
                         opened |= uint64(1) << uint64(p)
                     else:
-                        target = paths[p, 0]
-                        if seen >> uint64(target) & uint64(1):
-                            return -1
-                        seen |= uint64(1) << uint64(target)
+                        aims |= uint64(1) << uint64(paths[p, 0])
+            if seen & aims:
+                return -1
+            seen |= aims
             i = skip_blanks(data, i)
             if data[i] != COLON:
                 return -1
@@ -255,15 +118,15 @@ def read_row(data, i, keys, parts, paths, met, texts, w, ids, v, record):
             continue
         if byte == QUOTE:
             i, end, points, escaped = read_string(data, i + 1, texts, text_end)
-            if target == TEXT:
+            if aims & TEXT:
                 text_end = end
                 record[CHARACTERS] = points
-            elif target == ID and escaped:
+            if aims & ID and escaped:
                 return -1
-        elif target == TEXT:
+        elif aims & TEXT:
             return -1
-        elif byte == OPEN_OBJECT or byte == OPEN_ARRAY:
-            if target == ID or depth == DEEPEST:
+        elif byte in (OPEN_OBJECT, OPEN_ARRAY):
+            if aims & ID or depth == DEEPEST:
                 return -1
             depth += 1
             bit = uint64(1) << uint64(depth)
@@ -272,7 +135,7 @@ def read_row(data, i, keys, parts, paths, met, texts, w, ids, v, record):
                 if byte == OPEN_OBJECT and opened >> uint64(p) & uint64(1):
                     met[p] = depth - 1
             i += 1
-            target, opened = -1, uint64(0)
+            aims, opened = uint64(0), uint64(0)
             expected = FIRST_KEY if byte == OPEN_OBJECT else FIRST_VALUE
             continue
         elif byte == 0x2D or (byte >= 0x30 and byte <= 0x39):
@@ -281,18 +144,21 @@ def read_row(data, i, keys, parts, paths, met, texts, w, ids, v, record):
             i = read_word(data, i)
         if i < 0:
             return -1
-        if target == ID and byte != 0x6E:
+        if aims & ID and byte != 0x6E:  # not null
             for k in range(begin, i):
                 ids[id_end] = data[k]
                 id_end += 1
-        elif target > ID:
-            record[SPANS + 2 * (target - 2)] = begin
-            record[SPANS + 2 * (target - 2) + 1] = i
-        target, opened = -1, uint64(0)
+        fields, at = aims >> uint64(2), SPANS
+        while fields:
+            if fields & uint64(1):
+                record[at], record[at + 1] = begin, i
+            fields >>= uint64(1)
+            at += 2
+        aims, opened = uint64(0), uint64(0)
         expected = END
     i = skip_blanks(data, i)
     record[TEXT_END], record[ID_END] = text_end, id_end
-    return i if data[i] == LF and seen & uint64(1) else -1
+    return i if data[i] == LF and seen & TEXT else -1
 
 
 @kernel

@@ -67,7 +67,8 @@ def put_words(bits, i, edges, used, kinds):
 def find_in_ascii(data, i, stop, inside_bits, edges, used, kinds):
     """Finds the tokens of blocks of 64 ASCII bytes; returns the place of the first byte that is in none, and `used`.
 
-    `inside_bits` tells which bytes belong to tokens, which are of class WORD; one is open at place `i` if `used` is odd.
+    `inside_bits` tells which bytes belong to tokens, which are of class WORD; one is open at place `i` if `used` is
+    odd.
     """
     while i + 64 <= stop and used <= edges.shape[0] - 72 and high_bits(data, i) == uint64(0):
         inside = inside_bits(data, i)
@@ -89,7 +90,7 @@ def find_tokens(data, i, stop, classes, by_word, edges, kinds, kind):
     used = 0 if kind == SEPARATOR else 1
     full = edges.shape[0] - 72
     while i < stop and used <= full:
-        if kind == SEPARATOR or kind == WORD:
+        if kind in (SEPARATOR, WORD):
             # The rule is chosen outside of the loop, or every block would be put to both.
             if by_word:
                 i, used = find_in_ascii(data, i, stop, word_bits, edges, used, kinds)
@@ -112,7 +113,7 @@ def find_tokens(data, i, stop, classes, by_word, edges, kinds, kind):
                         size = k
                         break
                     inside |= uint64(classes[byte] == WORD) << uint64(k)
-            if kind != SEPARATOR and kind != WORD:
+            if kind not in (SEPARATOR, WORD):
                 edges[used] = i
                 used += 1
             shifted = (inside << uint64(1)) | uint64(used & 1)

@@ -155,9 +155,9 @@ def map_ascii(data, i, out, w, lower, drop, zero, space):
 
 @njit(inline="always")
 def copy_plain(data, i, out, w):
-    """Copies 64 bytes from data[i:] to out[w:]; returns which of them mean something in a JSON string, or are not ASCII.
+    """Copies 64 bytes from data[i:] to out[w:]; returns which of them cannot simply stand in a JSON string.
 
-    Those are quotes, backslashes, control characters and bytes from 0x80 on.
+    Those are quotes, backslashes, control characters; bytes beyond ASCII, which are to be checked, count as well.
     """
     return _copy_plain(data, i, out, w)
 

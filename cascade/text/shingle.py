@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import cache
 from itertools import groupby, pairwise
 from pathlib import Path
@@ -216,12 +217,10 @@ def distinct(shingles: Shingles) -> Shingles:
 
 def sorted_sets(shingles: Shingles) -> Shingles:
     """The distinct hashes of each document, ascending; without counts."""
-    sets = shingles if shingles.counts is not None else distinct(shingles)
-    hashes = sets.hashes.copy()
-    bounds = sets.indptr.tolist()
-    for start, stop in pairwise(bounds):
-        hashes[start:stop].sort()
-    return Shingles(hashes, sets.indptr)
+    sets = distinct(shingles) if shingles.counts is None else replace(shingles, hashes=shingles.hashes.copy())
+    for start, stop in pairwise(sets.indptr.tolist()):
+        sets.hashes[start:stop].sort()
+    return Shingles(sets.hashes, sets.indptr)
 
 
 @cache
