@@ -30,8 +30,9 @@ def store(hashes, indptr, rows, arena, used, start, stop):
     for i in range(rows.shape[0]):
         length = indptr[i + 1] - indptr[i]
         if length >= LEAST and length <= MOST:
-            bitmap = arena[used : used + WORDS]
-            bitmap[:] = uint64(0)
+            bitmap = arena[used:]
+            for k in range(WORDS):
+                bitmap[k] = uint64(0)
             for j in range(indptr[i], indptr[i + 1]):
                 bit = hashes[j] & uint64(BITS - 1)
                 bitmap[bit >> uint64(6)] |= uint64(1) << (bit & uint64(63))
@@ -41,7 +42,8 @@ def store(hashes, indptr, rows, arena, used, start, stop):
             arena[used + WORDS] = length - bits
             used += HEAD
         start[rows[i]] = used
-        arena[used : used + length] = hashes[indptr[i] : indptr[i + 1]]
+        for k in range(length):
+            arena[used + k] = hashes[indptr[i] + k]
         used += length
         stop[rows[i]] = used
     return used

@@ -12,7 +12,7 @@ be looked for beyond that row, for no JSON text holds a line feed inside a strin
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, uint64
+from numba import int64, njit, uint64
 
 from cascade.kernels.compile import kernel
 from cascade.kernels.jsonvalues import QUOTE, read_number, read_string, read_word
@@ -69,8 +69,10 @@ def read_row(data, i, keys, parts, paths, met, texts, w, ids, v, record):
     depth, objects, deepest = 1, uint64(2), parts.shape[0]
     seen, opened, aims = uint64(0), uint64(0), uint64(0)  # numbers of wanted values, of paths, of wanted values: bits
     text_end, id_end = w, v
-    met[:] = 0
-    record[SPANS:] = -1
+    for p in range(met.shape[0]):
+        met[p] = 0
+    for k in range(SPANS, record.shape[0]):
+        record[k] = -1
     expected = FIRST_KEY
     while depth > 0:
         i = skip_blanks(data, i)
@@ -94,11 +96,13 @@ def read_row(data, i, keys, parts, paths, met, texts, w, ids, v, record):
             i += 1
             expected = END
             continue
-        if expected <= FIRST_KEY:
-            if byte != QUOTE:
+        end, points, escaped = text_end, 0, False
+        if byte == QUOTE:
+            i, end, points, escaped = read_string(data, i + 1, texts, text_end)
+            if i < 0:
                 return -1
-            i, _, _, escaped = read_string(data, i + 1, texts, text_end)
-            if i < 0 or (escaped and depth <= deepest):
+        if expected <= FIRST_KEY:
+            if byte != QUOTE or (escaped and depth <= deepest):
                 return -1
             aims, opened = uint64(0), uint64(0)
             for p in range(paths.shape[0]):
@@ -117,7 +121,6 @@ def read_row(data, i, keys, parts, paths, met, texts, w, ids, v, record):
             expected = VALUE
             continue
         if byte == QUOTE:
-            i, end, points, escaped = read_string(data, i + 1, texts, text_end)
             if aims & TEXT:
                 text_end = end
                 record[CHARACTERS] = points
@@ -175,9 +178,9 @@ def scan_rows(data, size, keys, parts, paths, texts, ids, table):
     row before end (an empty id: none or null); CHARACTERS the code points of the text; from SPANS on, two columns for
     each further field, where its value stands, -1 if it has none or an object or array.
     """
+    # int64, for numba would compile all of it once more for the number 0.
+    w, v, i = int64(0), int64(0), int64(0)
     rows, line = 0, 0
-    w, v = 0, 0
-    i = 0
     met = np.zeros(paths.shape[0], np.int64)
     while i < size:
         first = skip_blanks(data, i)
