@@ -40,7 +40,7 @@ CONFIGS: dict[str, Given] = {
 }
 """By the name in the table: a preset's name or a config. `pruned` is the default with a first pass whatever it costs,
 `jaccard` an exact join."""
-LEAST = 0.3
+LEAST = 0.5
 """Seconds beyond those of a run over a few documents that a growth can be told from."""
 
 
