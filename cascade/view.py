@@ -88,15 +88,15 @@ class Arena:
     used: int = 0
 
     @staticmethod
-    def empty(documents: int, memory: Memory) -> Arena:
+    def empty(documents: int, room: int, memory: Memory) -> Arena:
+        """An arena for `documents` documents; `room`: hashes that are likely to come. Untouched room costs nothing."""
         return Arena(
-            memory.full(documents, -1, np.int64), memory.zeros(documents, np.int64), np.empty(1 << 16, np.uint64)
+            memory.full(documents, -1, np.int64), memory.zeros(documents, np.int64), np.empty(room, np.uint64)
         )
 
     def clear(self) -> None:
         """Forgets all sets."""
         self.start.fill(-1)
-        self.hashes = np.empty(1 << 16, np.uint64)
         self.used = 0
 
     def add(self, rows: Rows, sets: Shingles) -> None:
@@ -105,7 +105,6 @@ class Arena:
 
         need = self.used + len(sets.hashes) + HEAD * len(rows)
         if need > len(self.hashes):
-            # Fresh room of twice the size: it stays untouched, and so costs nothing, until it is needed.
             grown = np.empty(max(need, 2 * len(self.hashes)), np.uint64)
             grown[: self.used] = self.hashes[: self.used]
             self.hashes = grown
@@ -211,12 +210,13 @@ class CorpusView:
 
     def _hold(self, rows: Rows, shingler: Shingler) -> Arena:
         """The arena, with the sets of `rows` in it; it starts afresh when it has grown beyond its limit."""
+        most = min(ARENA_HASHES, self.memory.working // 32)
         if shingler not in self._arenas:
-            self._arenas[shingler] = Arena.empty(len(self), self.memory)
+            self._arenas[shingler] = Arena.empty(len(self), min(most, self._texts.size), self.memory)
         arena = self._arenas[shingler]
         missing = np.unique(rows[arena.start[rows] < 0])
         if len(missing):
-            if arena.used > min(ARENA_HASHES, self.memory.working // 32):
+            if arena.used > most:
                 arena.clear()
                 missing = np.unique(rows)
             for part, sets in self._sets(missing, shingler):
