@@ -193,6 +193,15 @@ class ColumnStore:
             mask &= self._columns[planned.stage.name].get("alive", mask)
         return mask
 
+    @property
+    def cores(self) -> list[npt.NDArray[np.bool_]]:
+        """bool[documents] of each filter that tells: every pair that it accepts has a document in there.
+
+        They do not combine into one: a pair may be core to two stages by one document each.
+        """
+        columns = [self._columns[planned.stage.name] for planned in self.eager if not planned.enumerates]
+        return [own["core"] for own in columns if "core" in own]
+
     def pruned(self, planned: PlannedStage) -> dict[str, int]:
         """How many documents a stage that prunes has left alive, as a count for the report."""
         alive = self._columns[planned.stage.name].get("alive") if planned.predicate.prunes else None
