@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 import numpy.typing as npt
 
@@ -23,12 +21,11 @@ def bucket_candidates(
     memory: Memory | None = None,
     workers: int = 1,
     max_bucket: int | None = None,
-    cores: Sequence[Core] = (),
+    core: npt.NDArray[np.bool_] | None = None,
 ) -> BucketCandidates:
     """Groups documents by their keys. Documents alone in a bucket cost nothing from here on.
 
-    Each of `cores` (bool[documents]) holds a document at least of every pair that can be accepted. Both documents of a
-    pair are in the buckets in which they meet, so a bucket without a document of one of `cores` is dropped.
+    If one document at least of every pair that counts is `core` (bool[documents]), the others need not meet each other.
 
     With `max_bucket`, two documents that share a bucket meet there only if one of them is among its first `max_bucket`
     in keep order. So the candidates depend on keys and keep order alone, a bucket of n gives at most n * max_bucket
@@ -39,9 +36,9 @@ def bucket_candidates(
     memory = memory or Memory()
     kind = np.int32 if keys.values.size < MOST_SHORT else np.int64
     make = _fixed if keys.indptr is None else _ragged
-    indptr, bucket, owner, buckets = make(keys, kind, memory, workers, cores)
+    indptr, bucket, owner, buckets = make(keys, kind, memory, workers)
     following = memory.full(len(bucket), -1, kind)
-    counter = memory.zeros(buckets, kind)
+    counter = memory.zeros(2 * buckets, kind)
     large = largest = 0
     if max_bucket is not None:
         large, largest = limit_buckets(bucket, following, counter, max_bucket)
@@ -50,7 +47,8 @@ def bucket_candidates(
         indptr,
         bucket,
         owner,
-        head=memory.full(buckets, -1, kind),
+        np.ones(len(keys.alive), bool) if core is None else core,
+        head=memory.full(2 * buckets, -1, kind),
         following=following,
         stamp=memory.full(len(keys.alive), -1, kind),
         counter=counter,
@@ -60,12 +58,11 @@ def bucket_candidates(
     )
 
 
-Core = npt.NDArray[np.bool_]
 Grouped = tuple[Entries, Entries, Entries, int]
 """indptr, bucket and owner of the entries, and the number of buckets."""
 
 
-def _fixed(keys: Keys, kind: type, memory: Memory, workers: int, cores: Sequence[Core]) -> Grouped:
+def _fixed(keys: Keys, kind: type, memory: Memory, workers: int) -> Grouped:
     """Table by table, as many at a time as there are threads; what is kept of a table are its members."""
     from cascade.kernels import buckets as kernels
 
@@ -81,8 +78,6 @@ def _fixed(keys: Keys, kind: type, memory: Memory, workers: int, cores: Sequence
     parts: list[tuple[Entries, Entries]] = []
     for begin in range(0, tables, len(rooms) or 1):
         for room, found in ordered_map(group, range(begin, min(begin + len(rooms), tables)), workers):
-            for core in cores:
-                kernels.drop_without_core(room.out, core, memory.zeros(found, np.bool_))
             members = kernels.count_entries(room.out, indptr)
             docs, bucket = memory.empty(members, kind), memory.empty(members, kind)
             kernels.take_members(room.out, buckets, docs, bucket)
@@ -98,21 +93,17 @@ def _fixed(keys: Keys, kind: type, memory: Memory, workers: int, cores: Sequence
     return indptr, bucket, owner, buckets
 
 
-def _ragged(keys: Keys, kind: type, memory: Memory, workers: int, cores: Sequence[Core]) -> Grouped:
+def _ragged(keys: Keys, kind: type, memory: Memory, workers: int) -> Grouped:
     from cascade.kernels.buckets import drop_without_core, tidy
 
     assert keys.indptr is not None
     documents, total = len(keys.alive), len(keys.values)
-    lengths = np.diff(keys.indptr)
     present = memory.empty(total, np.bool_)
-    present[:] = np.repeat(keys.alive, lengths)
+    present[:] = np.repeat(keys.alive, np.diff(keys.indptr))
     room = _Room(total, kind, memory, not keys.values.flags.c_contiguous)
     buckets = room.group(keys.values, present, 0)
     if keys.core is not None:
         drop_without_core(room.out, keys.core, memory.zeros(buckets, np.bool_))
-    for core in cores:
-        present[:] = np.repeat(core, lengths)
-        drop_without_core(room.out, present, memory.zeros(buckets, np.bool_))
     bucket, owner = memory.empty(total, kind), memory.empty(total, kind)
     indptr = memory.zeros(documents + 1, kind)
     # A document that gives the same key twice stands once in its bucket.

@@ -194,13 +194,13 @@ class ColumnStore:
         return mask
 
     @property
-    def cores(self) -> list[npt.NDArray[np.bool_]]:
-        """bool[documents] of each filter that tells: every pair that it accepts has a document in there.
+    def core(self) -> npt.NDArray[np.bool_]:
+        """bool[documents]: one document at least of every pair that is accepted, as the stage knows that names fewest.
 
-        They do not combine into one: a pair may be core to two stages by one document each.
+        What two stages know does not combine: a pair may have one document that is core to each.
         """
-        columns = [self._columns[planned.stage.name] for planned in self.eager if not planned.enumerates]
-        return [own["core"] for own in columns if "core" in own]
+        cores = [own["core"] for planned in self.eager if "core" in (own := self._columns[planned.stage.name])]
+        return min([np.ones(len(self.view), bool), *cores], key=np.count_nonzero)
 
     def pruned(self, planned: PlannedStage) -> dict[str, int]:
         """How many documents a stage that prunes has left alive, as a count for the report."""

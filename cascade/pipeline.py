@@ -162,7 +162,7 @@ def enumerate_with(plan: Plan, keys: Keys | None, store: ColumnStore, workers: i
     if keys is not None:
         alive &= keys.alive
         keys = replace(keys, alive=alive)
-        return bucket_candidates(keys, memory, workers, plan.config.resolve.max_bucket, store.cores)
+        return bucket_candidates(keys, memory, workers, plan.config.resolve.max_bucket, store.core)
     for planned in plan.stages:
         if planned.predicate.bounded_hamming:
             scan = partial(planned.predicate.scan, store.of(planned))

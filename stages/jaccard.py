@@ -105,7 +105,7 @@ class JaccardPredicate(Predicate):
     - J grows with c, so J >= t needs c >= o, the least number with o / (|A| + |B| - o) >= t. A pair where o exceeds
       |A|, |B|, u(A) or u(B) is refused.
     - If |A| <= |B|, then |A| + |B| >= 2 |A|, so J >= t needs u(A) >= the least o with o / (2 |A| - o) >= t: then A is
-      core. The smaller one of every accepted pair is core, hence a bucket of anybody's keys without one gives no pair.
+      core. The smaller one of every accepted pair is core: documents that are not need not meet, whoever enumerates.
     - Keys. Put the u(A) shingles of A that another document may hold in a global order, rarest first. At least
       o(A) = the least number with o / |A| >= t of them are shared, so among the first u(A) - o(A) + 1 of A there is a
       shared one, hence the first shared one of all; it is among those of B for the same reason. If |A| <= |B|, o
