@@ -84,6 +84,7 @@ def test_of_two_that_meet_one_is_core(keys, most, data):
         assert len(expected) <= found.proposed() <= sum(len(b) * (len(b) - 1) // 2 for b in buckets)
         assert bool(expected) == bool(found.proposed())
         assert drawn(found.among(np.arange(n))) == expected
+        found = bucket_candidates(given_keys, max_bucket=most, core=core)
         assert drawn(found.among(first)) == {(a, b) for a, b in expected if b < middle}
         found.keep(first[kept[first]])
         assert drawn(found.with_kept(rest, 0)) == {(a, b) for a, b in expected if a < middle <= b and kept[a]}
