@@ -6,7 +6,7 @@ import json
 import platform
 import resource
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict
 from functools import partial
 from importlib.metadata import version
@@ -214,7 +214,8 @@ def write_result(
         return 0
 
     copies = (partial(kept_rows, *place) for place in zip(sources, kept_path(work, sources), strict=True))
-    for rows in ordered_map(lambda task: task(), chain(copies, [evidence]), workers):
+    tasks: Iterable[Callable[[], int]] = chain(copies, [evidence])
+    for rows in ordered_map(lambda task: task(), tasks, workers):
         progress.advance("write", rows)
     progress.finish("write")
 

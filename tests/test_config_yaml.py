@@ -62,8 +62,8 @@ MERGE_BOMB = "stages: []\na0: &a0 {k: 1}\n" + "".join(
             "c.yaml:2: seed: expected a whole number (at least 0), found nothing",
         ),
         ("stages: []\n? [a]\n: 1\n", "c.yaml:2: a key must be text, not a list or a mapping"),
-        ("stages: []\nno: 1\n", "c.yaml:2: no: unknown option; known are exact, input, memory, normalize, resolve, seed, "
-                                "shingle, stages"),
+        ("stages: []\nno: 1\n", "c.yaml:2: no: unknown option; known are exact, input, memory, normalize, resolve, "
+                                "seed, shingle, stages"),
         ("stages: []\nstages: []\n", "c.yaml:2: stages: repeated key stages; it stands in line 1 already"),
         (
             "stages:\n - use: jaccard\n   min_jaccard: 0.9\n   min_jaccard: 0.5\n",

@@ -63,7 +63,7 @@ def _blocks(stream: io.BufferedReader) -> Iterator[Block]:
     while more:
         before = used
         while used < len(data) - SLACK and more:
-            got = stream.readinto(memoryview(data)[used : len(data) - SLACK])
+            got = stream.readinto(data[used : len(data) - SLACK].data)
             more, used = got > 0, used + got
         if not before and not place and used >= 3 and data[:3].tobytes() == BOM:
             data, used, place = data[3:], used - 3, 3
@@ -150,7 +150,8 @@ def _documents(source: Source, wanted: InputFields, block: Block) -> DocumentBat
             for at, name in zip(range(kernel.SPANS, table.shape[1], 2), wanted.fields, strict=True)
         },
     )
-    reader, rejected, used = RowReader(wanted), list[Rejected](), slice(None)
+    reader, rejected = RowReader(wanted), list[Rejected]()
+    used = np.arange(rows)
     left = np.flatnonzero(table[:, kernel.READ] == 0)
     if len(left):
         spans = table[left][:, [kernel.START, kernel.STOP]].tolist()
@@ -214,10 +215,7 @@ def _judged(
 
     Also which rows are documents, and those that are rejected.
     """
-    texts, ids = (
-        [buffer.data[a:b].tobytes() for a, b in pairwise(buffer.offsets.tolist())]
-        for buffer in (found.texts, found.ids)
-    )
+    texts, ids = _cut(found.texts), _cut(found.ids)
     documents = np.ones(len(texts), bool)
     rejected: list[Rejected] = []
     for row, raw in left:
@@ -236,8 +234,8 @@ def _judged(
         documents[row] = True
         texts[row] = encode(text)
         found.characters[row] = len(text)
-        for values, one in zip(found.fields.values(), reader.fields(value), strict=True):
-            values[row] = one
+        for column, field in zip(found.fields.values(), reader.fields(value), strict=True):
+            column[row] = field
     used = np.flatnonzero(documents)
     rows = used.tolist()
     values = _Values(
