@@ -55,11 +55,12 @@ class Candidates(Protocol):
 
 @dataclass
 class BucketCandidates:
-    """Documents that share a bucket. See cascade.kernels.buckets and .blocking for the arrays."""
+    """Documents that share a bucket, one of them at least `core`. See cascade.kernels.buckets and .blocking."""
 
     indptr: Entries
     bucket: Entries
     owner: Entries
+    core: npt.NDArray[np.bool_]
     head: Entries
     following: Entries
     stamp: Entries
@@ -85,20 +86,20 @@ class BucketCandidates:
     def _count(self, docs: Rows, limit: int) -> int:
         from cascade.kernels.blocking import pairs_among
 
-        return int(pairs_among(docs, self.indptr, self.bucket, self.following, self.counter, limit))
+        return int(pairs_among(docs, self.indptr, self.bucket, self.core, self.following, self.counter, limit))
 
     def among(self, docs: Rows) -> Iterator[PairArrays]:
         """Each of `docs` meets those before it in its buckets."""
         from cascade.kernels.blocking import pop
 
         yield from self._partners(docs, int(docs[0]) if len(docs) else 0, hang=True)
-        pop(docs, self.indptr, self.bucket, self.head, self.following)
+        pop(docs, self.indptr, self.bucket, self.core, self.head, self.following)
 
     def keep(self, docs: Rows) -> None:
         """Hangs `docs` into their buckets."""
         from cascade.kernels.blocking import push
 
-        push(docs, self.indptr, self.bucket, self.head, self.following)
+        push(docs, self.indptr, self.bucket, self.core, self.head, self.following)
 
     def with_kept(self, docs: Rows, low: int) -> Iterator[PairArrays]:
         """Each of `docs` meets the kept ones in its buckets."""
@@ -109,7 +110,7 @@ class BucketCandidates:
 
         state = np.array([0, 0, -2], np.int64)
         while state[0] < len(docs):
-            arrays = (self.indptr, self.bucket, self.owner, self.head, self.following, self.stamp)
+            arrays = (self.indptr, self.bucket, self.owner, self.core, self.head, self.following, self.stamp)
             n = partners(docs, low, hang, *arrays, state, self.left, self.right)
             if n:
                 yield self.left[:n].copy(), self.right[:n].copy()
@@ -118,15 +119,16 @@ class BucketCandidates:
         """Bucket by bucket; a pair comes at the first in which its documents meet."""
         from cascade.kernels.blocking import across, members
 
-        buckets = len(self.head)
+        buckets = len(self.head) // 2
         start = self.memory.zeros(buckets + 1, self.bucket.dtype)
         docs = self.memory.empty(len(self.bucket), self.bucket.dtype)
         members(self.bucket, self.owner, start, docs)
+        arrays = (start, docs, self.indptr, self.bucket, self.core, self.following)
         room = max(PAIRS_AT_ONCE, int(np.diff(start).max(initial=0)))
         left, right = np.empty(room, np.int64), np.empty(room, np.int64)
         state = np.zeros(2, np.int64)
         while state[0] < buckets:
-            n = across(start, docs, self.indptr, self.bucket, self.following, roots(), kept, state, left, right)
+            n = across(*arrays, roots(), kept, state, left, right)
             if n:
                 yield left[:n].copy(), right[:n].copy()
 

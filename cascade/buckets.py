@@ -17,9 +17,15 @@ MOST_SHORT = 1 << 31
 
 
 def bucket_candidates(
-    keys: Keys, memory: Memory | None = None, workers: int = 1, max_bucket: int | None = None
+    keys: Keys,
+    memory: Memory | None = None,
+    workers: int = 1,
+    max_bucket: int | None = None,
+    core: npt.NDArray[np.bool_] | None = None,
 ) -> BucketCandidates:
     """Groups documents by their keys. Documents alone in a bucket cost nothing from here on.
+
+    If one document at least of every pair that counts is `core` (bool[documents]), the others need not meet each other.
 
     With `max_bucket`, two documents that share a bucket meet there only if one of them is among its first `max_bucket`
     in keep order. So the candidates depend on keys and keep order alone, a bucket of n gives at most n * max_bucket
@@ -32,7 +38,7 @@ def bucket_candidates(
     make = _fixed if keys.indptr is None else _ragged
     indptr, bucket, owner, buckets = make(keys, kind, memory, workers)
     following = memory.full(len(bucket), -1, kind)
-    counter = memory.zeros(buckets, kind)
+    counter = memory.zeros(2 * buckets, kind)
     large = largest = 0
     if max_bucket is not None:
         large, largest = limit_buckets(bucket, following, counter, max_bucket)
@@ -41,7 +47,8 @@ def bucket_candidates(
         indptr,
         bucket,
         owner,
-        head=memory.full(buckets, -1, kind),
+        np.ones(len(keys.alive), bool) if core is None else core,
+        head=memory.full(2 * buckets, -1, kind),
         following=following,
         stamp=memory.full(len(keys.alive), -1, kind),
         counter=counter,

@@ -193,6 +193,15 @@ class ColumnStore:
             mask &= self._columns[planned.stage.name].get("alive", mask)
         return mask
 
+    @property
+    def core(self) -> npt.NDArray[np.bool_]:
+        """bool[documents]: one document at least of every pair that is accepted, as the stage knows that names fewest.
+
+        What two stages know does not combine: a pair may have one document that is core to each.
+        """
+        cores = [own["core"] for planned in self.eager if "core" in (own := self._columns[planned.stage.name])]
+        return min([np.ones(len(self.view), bool), *cores], key=np.count_nonzero)
+
     def pruned(self, planned: PlannedStage) -> dict[str, int]:
         """How many documents a stage that prunes has left alive, as a count for the report."""
         alive = self._columns[planned.stage.name].get("alive") if planned.predicate.prunes else None

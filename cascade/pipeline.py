@@ -161,7 +161,8 @@ def enumerate_with(plan: Plan, keys: Keys | None, store: ColumnStore, workers: i
     alive = store.alive
     if keys is not None:
         alive &= keys.alive
-        return bucket_candidates(replace(keys, alive=alive), memory, workers, plan.config.resolve.max_bucket)
+        keys = replace(keys, alive=alive)
+        return bucket_candidates(keys, memory, workers, plan.config.resolve.max_bucket, store.core)
     for planned in plan.stages:
         if planned.predicate.bounded_hamming:
             scan = partial(planned.predicate.scan, store.of(planned))

@@ -25,7 +25,8 @@ TOLERANCE = 1e-9
 """A score meets a threshold when it is no further below it; bounds derived from a threshold allow it as well."""
 
 Columns = Mapping[str, npt.NDArray[Any]]
-"""Fixed-width arrays, first axis = documents. `alive` (bool), if there, says which documents may have a partner."""
+"""Fixed-width arrays, first axis = documents. `alive` (bool), if there, says which documents may have a partner; `core`
+(bool), if there, is true of one document at least in every pair that the stage accepts."""
 
 
 class Options(BaseModel):

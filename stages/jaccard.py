@@ -96,17 +96,20 @@ class JaccardPredicate(Predicate):
     """Exact Jaccard at a threshold t. Score: the similarity.
 
     Columns: `length` (uint32; distinct shingles) and, with a first pass, `shared` (uint32; those that another document
-    may hold) and `alive` (bool). Write |A| and u(A) for these, c for |A and B|, so that J = c / (|A| + |B| - c).
+    may hold), `alive` and `core` (bool). Write |A| and u(A) for the first two, c for |A and B|, so that J = c / (|A| +
+    |B| - c).
 
     The bounds (Bayardo et al. 2007, 3; Xiao et al. 2008, 2 and 3; Mann et al. 2016, 2). A shingle that A and B share is
     counted at least twice, so c <= u(A) and c <= |A|, and likewise for B.
     - |A or B| >= |A|, so J >= t needs c / |A| >= t and with it u(A) / |A| >= t: else A is not alive.
     - J grows with c, so J >= t needs c >= o, the least number with o / (|A| + |B| - o) >= t. A pair where o exceeds
       |A|, |B|, u(A) or u(B) is refused.
+    - If |A| <= |B|, then |A| + |B| >= 2 |A|, so J >= t needs u(A) >= the least o with o / (2 |A| - o) >= t: then A is
+      core. The smaller one of every accepted pair is core: documents that are not need not meet, whoever enumerates.
     - Keys. Put the u(A) shingles of A that another document may hold in a global order, rarest first. At least
       o(A) = the least number with o / |A| >= t of them are shared, so among the first u(A) - o(A) + 1 of A there is a
-      shared one, hence the first shared one of all; it is among those of B for the same reason. If |A| <= |B|, then
-      |A| + |B| >= 2 |A|, and o / (2 |A| - o) >= t tells how many fewer of A's suffice: these are its core keys.
+      shared one, hence the first shared one of all; it is among those of B for the same reason. If |A| <= |B|, o
+      as in the line above tells how many fewer of A's suffice: these are its core keys.
     No rounding loses a pair: t stands for min_jaccard - 1e-9, and every bound is the quotient of two integers compared
     with that very number, as the score is. Division rounds monotonously: a greater fraction never gives a lesser one.
 
@@ -124,7 +127,7 @@ class JaccardPredicate(Predicate):
         self.prunes = facts.summary is not None
         # A table that knows nothing says of every shingle that many documents hold it.
         self.table = facts.summary.table if self.prunes else np.full(2, 255, np.uint8)
-        self.bytes_per_document = 9 if self.prunes else 4
+        self.bytes_per_document = 10 if self.prunes else 4
         if options.prune is not False and self.share > 0:
             self.keys_per_document = f"the rarest {1 - self.share:.0%} of a document's shingles as keys, or fewer"
 
@@ -137,9 +140,10 @@ class JaccardPredicate(Predicate):
 
             columns["shared"] = np.empty(len(shingles), np.uint32)
             columns["alive"] = np.empty(len(shingles), bool)
+            columns["core"] = np.empty(len(shingles), bool)
             shared(
                 shingles.hashes, shingles.indptr, self.table, self.several, self.share,
-                columns["shared"], columns["alive"],
+                columns["shared"], columns["alive"], columns["core"],
             )  # fmt: skip
         return columns
 

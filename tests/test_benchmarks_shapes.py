@@ -42,6 +42,18 @@ def test_blocks_have_the_similarity_that_is_said() -> None:
         assert {round(len(a & b) / len(a | b), 2) for a, b in combinations(sets, 2)} == {jaccard}
 
 
+def test_texts_that_share_most_of_their_words_are_no_candidates() -> None:
+    """A pair needs a document that could reach the threshold; with one near copy, two of them meet all others."""
+    texts = list(all_shapes()[2].make(500)[0])
+    result = cascade.dedupe(texts, "default")
+    assert [stage.pairs_in for stage in result.stages] == [0, 0, 0]
+    assert not result.removed
+    texts[400] = texts[100].replace("w3000 ", "other ")
+    result = cascade.dedupe(texts, "default")
+    assert [(d.row, d.kept_row) for d in result.removed] == [(400, 100)]
+    assert 0 < result.stages[0].pairs_in < 2 * 500
+
+
 @each_shape
 def test_cascade_gives_the_right_answer(shape: Shape) -> None:
     texts, answer = shape.make(SMALL[shape.name])

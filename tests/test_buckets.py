@@ -45,7 +45,7 @@ def test_many_keys():
     values[2::8] = values[2]
     keys = np.stack([values, rng.integers(0, 2**64, N, np.uint64), values[::-1]], axis=1)
     expected = bucket_candidates(Keys(keys, np.ones(N, bool)))
-    assert len(expected.head) == 2 * (N // 4 + 1)
+    assert len(expected.head) == 2 * 2 * (N // 4 + 1)
     for workers, order in ((1, "F"), (2, "C"), (7, "F")):
         found = bucket_candidates(Keys(np.asarray(keys, order=order), np.ones(N, bool)), workers=workers)
         for name in ("indptr", "bucket", "owner"):
@@ -56,6 +56,58 @@ def test_many_keys():
     assert max(members.values()) == N // 8
     assert (np.diff(expected.indptr) == np.bincount(expected.owner, minlength=N)).all()
     assert expected.documents().tolist() == np.unique(expected.owner).tolist()
+
+
+@given(
+    keys=st.lists(st.lists(st.integers(0, 3), min_size=2, max_size=2), max_size=14),
+    most=st.none() | st.integers(1, 4),
+    data=st.data(),
+)
+@settings(deadline=None, max_examples=200)
+def test_of_two_that_meet_one_is_core(keys, most, data):
+    """Fixed keys and ragged ones, with a limit on buckets or without, however the documents are asked for."""
+    n = len(keys)
+    flags = st.lists(st.booleans(), min_size=n, max_size=n)
+    alive, core, kept = (np.array(data.draw(flags), bool) for _ in range(3))
+    roots = np.array(data.draw(st.lists(st.integers(0, 2), min_size=n, max_size=n)), np.int64)
+    fixed = Keys(np.array(keys, np.uint64).reshape(n, 2), alive)
+    apart = fixed.values + np.arange(2, dtype=np.uint64) * np.uint64(10)
+    ragged = Keys(apart.ravel(), alive, np.arange(0, 2 * n + 1, 2), None)
+    buckets = [[d for d in range(n) if alive[d] and keys[d][t] == key] for t in range(2) for key in range(4)]
+    every = {pair for b in buckets for rank, a in enumerate(b) if most is None or rank < most for pair in
+             ((a, c) for c in b[rank + 1 :])}  # fmt: skip
+    expected = {(a, b) for a, b in every if core[a] or core[b]}
+    middle = data.draw(st.integers(0, n))
+    first, rest = np.arange(middle), np.arange(middle, n)
+    for given_keys in (fixed, ragged):
+        found = bucket_candidates(given_keys, max_bucket=most, core=core)
+        assert len(expected) <= found.proposed() <= sum(len(b) * (len(b) - 1) // 2 for b in buckets)
+        assert bool(expected) == bool(found.proposed())
+        assert drawn(found.among(np.arange(n))) == expected
+        found = bucket_candidates(given_keys, max_bucket=most, core=core)
+        assert drawn(found.among(first)) == {(a, b) for a, b in expected if b < middle}
+        found.keep(first[kept[first]])
+        assert drawn(found.with_kept(rest, 0)) == {(a, b) for a, b in expected if a < middle <= b and kept[a]}
+        assert drawn(found.among(rest)) == {(a, b) for a, b in expected if a >= middle}
+        across = drawn(found.across(lambda: roots, kept))
+        assert across == {(a, b) for a, b in expected if roots[a] != roots[b] and not (kept[a] and kept[b])}
+        assert drawn(bucket_candidates(given_keys, max_bucket=most).among(np.arange(n))) == every
+
+
+def drawn(parts):
+    """All pairs, none of them twice."""
+    pairs = [pair for left, right in parts for pair in zip(left.tolist(), right.tolist(), strict=True)]
+    assert len(pairs) == len(set(pairs))
+    return set(pairs)
+
+
+def test_those_that_are_not_core_cost_nothing():
+    """However many share a key: a pair for each that is core, and with none of those no pair."""
+    keys, core = Keys(np.zeros((N, 1), np.uint64), np.ones(N, bool)), np.zeros(N, bool)
+    assert bucket_candidates(keys, core=core).proposed() == 0
+    core[[5, N // 2]] = True
+    found = bucket_candidates(keys, core=core)
+    assert found.proposed() == len(drawn(found.among(np.arange(N)))) == 2 * N - 3
 
 
 @pytest.mark.parametrize("clusters", ["star", "components"])

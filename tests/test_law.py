@@ -13,7 +13,7 @@ from corpora import mixed
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cascade import dedupe, load_config, view
+from cascade import dedupe, load_config, shingle_hashes, view
 from cascade.api import given_by
 from cascade.columns import observe
 from cascade.evidence import scores_at
@@ -148,6 +148,47 @@ def test_pruning_changes_no_answer(corpus, chosen, prune, threshold, settled, ex
             result = dedupe(corpus, {**config([], pairs="all"), "stages": stages, "exact": exact}, workers=1)
         answers.append((confirmed(result), result.kept_rows))
     assert answers[0] == answers[1]
+
+
+block = st.builds(
+    lambda length, own, twins: (
+        [" ".join([*WORDS[:length], *(f"own{word}" for word in some)]) for some in own],
+        [i for i in twins if i < len(own)],
+    ),
+    st.integers(0, len(WORDS)),
+    st.lists(st.lists(st.integers(0, 9), min_size=1, max_size=5), max_size=16),
+    st.lists(st.integers(0, 15), max_size=4),
+)
+
+
+@given(
+    made=block,
+    threshold=st.sampled_from([0.56, 2 / 3, 0.8, 1.0]),
+    prune=st.sampled_from([True, "auto"]),
+    exact=st.booleans(),
+    clusters=st.sampled_from(["star", "components"]),
+    pairs=st.sampled_from(["all", "needed"]),
+    workers=st.sampled_from([1, 2, 5]),
+)
+@settings(deadline=None, max_examples=150)
+def test_texts_that_share_a_block_are_decided_as_all_pairs_are(made, threshold, prune, exact, clusters, pairs, workers):
+    """Documents that are not core do not meet in the buckets of minhash. Counted on sets, pair by pair."""
+    texts, twins = made
+    corpus = [*texts, *(texts[i] for i in twins)]
+    rows = [row for row, text in enumerate(corpus) if not exact or text not in corpus[:row]]
+    minhash = {"use": "minhash", "bands": 30, "rows_per_band": 1}
+    met = confirmed(dedupe(corpus, {**config([], pairs="all"), "stages": [minhash], "exact": exact}, workers=1))
+    shingler = load_config(config(["jaccard"])).shingle
+    sets = [set(shingle_hashes(text, shingler).tolist()) for text in corpus]
+    expected = {pair for pair in oracle.near_pairs(sets, oracle.jaccard, threshold) if pair in met}
+    assert all(a in rows and b in rows for a, b in met)
+    stages = [minhash, {"use": "jaccard", "min_jaccard": threshold, "prune": prune}]
+    chosen = {**config([], pairs=pairs, clusters=clusters), "stages": stages, "exact": exact}
+    with mock.patch.object(JACCARD, "pays", lambda facts: facts.candidates is not None):
+        result = dedupe(corpus, chosen, workers=workers)
+    assert set(confirmed(result)) == expected if pairs == "all" else set(confirmed(result)) <= expected
+    keeper = getattr(oracle, clusters)(len(corpus), expected)
+    assert result.kept_rows == [row for row in rows if keeper[row] < 0]
 
 
 @pytest.mark.parametrize("clusters", ["star", "components"])

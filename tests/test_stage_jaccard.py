@@ -113,8 +113,10 @@ def test_pruning_loses_nothing_whatever_the_size_of_the_table(sets, threshold, b
         assert predicate.keys_per_document is None
         assert predicate.batch_keys(Sets(sets)) is None
     else:
-        alive = predicate.columns(Sets(sets))["alive"]
+        columns = predicate.columns(Sets(sets))
+        alive, core = columns["alive"], columns["core"]
         assert all(alive[a] and alive[b] for a, b in expected)
+        assert all(core[d] for a, b in expected for d in (a, b) if len(sets[d]) == min(len(sets[a]), len(sets[b])))
         assert set(expected) <= proposed(predicate, sets)
         assert set(expected) <= proposed(Jaccard(min_jaccard=threshold).bind(Facts(len(sets))), sets), "without a table"
 
@@ -135,6 +137,8 @@ def test_in_a_large_table_bounds_are_those_of_the_sets(sets, threshold):
         assert columns["shared"][d] == len(elsewhere) or not columns["alive"][d], "counting may stop in dead ones"
         enough = bool(own) and bool(elsewhere) and len(elsewhere) / len(own) >= threshold - 1e-9
         assert columns["alive"][d] == enough == keys.alive[d]
+        smaller = next(c for c in range(1, len(own) + 2) if not own or c / max(2 * len(own) - c, 1) >= threshold - 1e-9)
+        assert columns["core"][d] == (bool(own) and len(elsewhere) >= smaller)
         need = next(c for c in range(1, len(own) + 2) if not own or c / len(own) >= threshold - 1e-9)
         assert keys.indptr[d + 1] - keys.indptr[d] == max(len(elsewhere) - need + 1, 0)
 
@@ -153,7 +157,9 @@ def test_documents_that_are_alike_only_in_boilerplate_propose_no_pair():
     """Each shares 85 % of its shingles with all others: J = 0.74, all are alive, and none has a core key."""
     sets = [set(range(85)) | {1000 + 100 * d + k for k in range(15)} for d in range(50)]
     predicate = bound(Jaccard(min_jaccard=0.8), sets, 1 << 26)
-    assert predicate.columns(Sets(sets))["alive"].all()
+    columns = predicate.columns(Sets(sets))
+    assert columns["alive"].all()
+    assert not columns["core"].any()
     assert proposed(predicate, sets) == set()
 
 

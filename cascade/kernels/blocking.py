@@ -1,66 +1,77 @@
 """From buckets to candidate pairs, a bounded number at a time. How keys become buckets is told in kernels.buckets.
 
-Documents hang in one linked list per bucket, newest first: `head` (one place a bucket) and `following` (one place an
-entry) hold entries, -1 ends a list. An entry whose `following` is PASSIVE never hangs: its document meets others in
-that bucket and is met by none behind it.
+Two documents need to meet only if one of them is `core` (bool, one place a document). So they hang in two linked lists
+per bucket, newest first: those that are core, and the others, which only a core one looks through. `head` (two places a
+bucket) and `following` (one place an entry) hold entries, -1 ends a list. An entry whose `following` is PASSIVE never
+hangs: its document meets others in that bucket and is met by none behind it.
 """
 
 from __future__ import annotations
 
 import numpy as np
+from numba import int64, njit
 
 from cascade.kernels.buckets import PASSIVE
 from cascade.kernels.compile import kernel
 
 
+@njit(inline="always")
+def _list(bucket, core):
+    """Where the list of a bucket begins in which a document hangs."""
+    return 2 * int64(bucket) + 1 - int64(core)
+
+
 @kernel
-def push(docs, indptr, bucket, head, following):
+def push(docs, indptr, bucket, core, head, following):
     """Hangs `docs` (ascending, all behind those that hang already) into the lists of their buckets."""
     for d in docs:
         for e in range(indptr[d], indptr[d + 1]):
             if following[e] != PASSIVE:
-                following[e] = head[bucket[e]]
-                head[bucket[e]] = e
+                at = _list(bucket[e], core[d])
+                following[e] = head[at]
+                head[at] = e
 
 
 @kernel
-def pop(docs, indptr, bucket, head, following):
+def pop(docs, indptr, bucket, core, head, following):
     """Takes `docs`, the last that were pushed, out of the lists again."""
     for i in range(docs.shape[0] - 1, -1, -1):
         d = docs[i]
         for e in range(indptr[d + 1] - 1, indptr[d] - 1, -1):
             if following[e] != PASSIVE:
-                head[bucket[e]] = following[e]
+                head[_list(bucket[e], core[d])] = following[e]
 
 
 @kernel
-def pairs_among(docs, indptr, bucket, following, counter, limit):
+def pairs_among(docs, indptr, bucket, core, following, counter, limit):
     """Upper bound of the candidate pairs among `docs`, counted no further than `limit`.
 
-    `counter`, one place a bucket, is zero before and after.
+    `counter`, two places a bucket, is zero before and after.
     """
     total = 0
     seen = 0
     for d in docs:
         for e in range(indptr[d], indptr[d + 1]):
-            total += counter[bucket[e]]
-            counter[bucket[e]] += following[e] != PASSIVE
+            total += counter[_list(bucket[e], True)]
+            if core[d]:
+                total += counter[_list(bucket[e], False)]
+            counter[_list(bucket[e], core[d])] += following[e] != PASSIVE
         seen += 1
         if total > limit:
             break
     for d in docs[:seen]:
         for e in range(indptr[d], indptr[d + 1]):
-            counter[bucket[e]] = 0
+            counter[_list(bucket[e], core[d])] = 0
     return total
 
 
 @kernel
-def partners(docs, low, hang, indptr, bucket, owner, head, following, stamp, state, left, right):
+def partners(docs, low, hang, indptr, bucket, owner, core, head, following, stamp, state, left, right):
     """Candidate pairs of `docs` with the documents >= low that hang in their buckets, each pair once.
 
     With `hang` each document is pushed after its own turn, so that the pairs among `docs` come as well. `owner` gives
     the document of an entry; `stamp` (one place a document) remembers for whom a document was last seen. Writes to
-    `left` < `right` until they are full; `state` int64[3] (index in docs, entry offset, entry in a list or -2) says
+    `left` < `right` until they are full; `state` int64[3] (index in docs, offset of the list, entry in it or -2) says
     where to go on. Returns the number written; the work is done when state[0] == len(docs).
     """
     written = 0
@@ -68,11 +79,11 @@ def partners(docs, low, hang, indptr, bucket, owner, head, following, stamp, sta
     q, offset, at = state[0], state[1], state[2]
     while q < docs.shape[0]:
         d = docs[q]
-        entries = indptr[d + 1] - indptr[d]
-        while offset < entries:
-            e = indptr[d] + offset
+        both = int64(core[d])
+        lists = (indptr[d + 1] - indptr[d]) << both
+        while offset < lists:
             if at == -2:
-                at = head[bucket[e]]
+                at = head[2 * int64(bucket[indptr[d] + (offset >> both)]) + (offset & both)]
             while at >= 0:
                 k = owner[at]
                 if k < low:
@@ -91,8 +102,9 @@ def partners(docs, low, hang, indptr, bucket, owner, head, following, stamp, sta
         if hang:
             for e in range(indptr[d], indptr[d + 1]):
                 if following[e] != PASSIVE:
-                    following[e] = head[bucket[e]]
-                    head[bucket[e]] = e
+                    own = _list(bucket[e], core[d])
+                    following[e] = head[own]
+                    head[own] = e
         offset = 0
         q += 1
     state[0], state[1], state[2] = q, 0, -2
@@ -129,7 +141,7 @@ def members(bucket, owner, start, docs):
 
 
 @kernel
-def across(start, docs, indptr, bucket, following, root, kept, state, left, right):
+def across(start, docs, indptr, bucket, core, following, root, kept, state, left, right):
     """Candidate pairs of documents with different `root` that are not both `kept`, each once.
 
     `start`, `docs` are from `members`. A pair is written at the lowest bucket that its documents share. A removed
@@ -170,13 +182,15 @@ def across(start, docs, indptr, bucket, following, root, kept, state, left, righ
                     return written
                 if kept[inside[i]]:
                     written = _meet(
-                        gone[:removed], i, roots, inside, b, indptr, bucket, following, written, left, right
+                        gone[:removed], i, roots, inside, b, indptr, bucket, core, following, written, left, right
                     )
                 else:
                     for g in range(groups):
                         if roots[order[border[g]]] != roots[i]:
                             part = order[border[g] : border[g + 1]]
-                            written = _meet(part, i, roots, inside, b, indptr, bucket, following, written, left, right)
+                            written = _meet(
+                                part, i, roots, inside, b, indptr, bucket, core, following, written, left, right
+                            )
                 i += 1
         i = 0
         b += 1
@@ -185,7 +199,7 @@ def across(start, docs, indptr, bucket, following, root, kept, state, left, righ
 
 
 @kernel
-def _meet(others, i, roots, inside, b, indptr, bucket, following, written, left, right):
+def _meet(others, i, roots, inside, b, indptr, bucket, core, following, written, left, right):
     """Writes the pairs of member i with those of `others` (ascending) behind it that have another root."""
     low, high = 0, others.shape[0]
     while low < high:
@@ -196,8 +210,11 @@ def _meet(others, i, roots, inside, b, indptr, bucket, following, written, left,
             high = middle
     for z in range(low, others.shape[0]):
         j = others[z]
-        if roots[j] != roots[i] and first_shared(inside[i], inside[j], indptr, bucket, following) == b:
-            left[written] = inside[i]
-            right[written] = inside[j]
+        first, second = inside[i], inside[j]
+        if roots[j] == roots[i] or not (core[first] or core[second]):
+            continue
+        if first_shared(first, second, indptr, bucket, following) == b:
+            left[written] = first
+            right[written] = second
             written += 1
     return written

@@ -43,9 +43,10 @@ def least_in(length, share):
 
 
 @kernel
-def shared(hashes, indptr, table, several, share, out, alive):
+def shared(hashes, indptr, table, several, share, out, alive, core):
     """How many hashes of each row are in a slot that counts `several` or more, into `out` (uint32); into `alive` (bool)
-    whether they are enough for a Jaccard similarity of `share`. Where they are not, out is less: counting has stopped.
+    whether they are enough for a Jaccard similarity of `share`, into `core` (bool) whether they are enough for one with
+    a set that is no smaller. Where they are not for the first, out is less: counting has stopped.
     """
     shift = _shift(table)
     for d in range(indptr.shape[0] - 1):
@@ -59,6 +60,7 @@ def shared(hashes, indptr, table, several, share, out, alive):
             start = part
         out[d] = n
         alive[d] = n >= need
+        core[d] = n >= max(least_common(2 * (indptr[d + 1] - indptr[d]), share), 1)
 
 
 @njit(inline="always")
