@@ -10,6 +10,7 @@ from numba import njit
 
 from cascade.kernels import normalize, shingle, words
 from cascade.text.buffer import PAD, TextBuffer
+from cascade.text.clusters import Clusters
 from cascade.text.mapping import mapping
 from cascade.text.normalize import Normalize
 from cascade.text.tokenize import ascii_classes, classes
@@ -105,17 +106,19 @@ def test_a_table_of_ascii_alone_is_refused_for_other_texts():
 
 def test_normalising_stops_for_room_at_any_size_and_stays_inside():
     texts = TextBuffer.from_strings(["Some ASCII  text", "ﷺ and ﷺ", "中文", ""])
-    table = mapping(Normalize())
+    table, clusters = mapping(Normalize()), Clusters.empty(Normalize())
     want = "some ascii textصلى الله عليه وسلم and صلى الله عليه وسلم中文".encode()
     for size in range(len(want) + 200):
         whole = np.full(size + 400, 0xAA, np.uint8)
         out = whole[:size]
         ends = np.zeros(5, np.int64)
-        row, used, reason = normalize.normalize_texts(
-            texts.data, texts.offsets, 0, True, True, False, False, table.entries, table.pool, out, ends, 0
-        )
+        row, at, _, used, reason = normalize.normalize_texts(
+            texts.data, texts.offsets, 0, 0, 0, True, True, False, False, table.entries, table.pool, out, ends,
+            *clusters.arrays,
+        )  # fmt: skip
         assert (whole[size:] == 0xAA).all()
         assert bytes(out[:used]) == want[:used]
+        assert (at, used) == (texts.offsets[row], ends[row])
         assert (reason, row) == (normalize.DONE, 4) if used == len(want) else reason == normalize.ROOM
     assert reason == normalize.DONE
 

@@ -20,6 +20,12 @@ conditions hold at both forms. The flags are united over the two forms, and wher
 between them the entry is LIBRARY. What vanishes between the forms leaves the state as it is, which is right for the
 second; at the first form it is a starter that neither joins nor leads (else LIBRARY), which can only part what is on
 its sides. White space is collapsed by the kernel, on what the entries give.
+
+A text can be *cut* before c, whatever its neighbours are, if nothing from c on can meet what is before: if at either
+form it begins with a starter that is no second member. That holds if it holds for each code point that may be the
+first one there, the first of D(c) or a primary composite which begins with that one; else the entry is LIBRARY. So if a
+condition fails somewhere, the library needs no more than the cluster of code points between two cuts. Behind c there is
+a cut if D(c) ends with a starter that leads nothing and is no second member: what follows cannot even see past it.
 """
 
 from __future__ import annotations
@@ -32,7 +38,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from cascade.kernels.normalize import BARE, JOINS, LEADS, LIBRARY, SPACE_FIRST, SPACE_LAST, SPECIAL
+from cascade.kernels.normalize import BARE, CONTEXT, JOINS, LEADS, LIBRARY, SPACE_FIRST, SPACE_LAST, SPECIAL
 from cascade.text.codepoints import LIMIT, Flags, assigned, combining, composing, of_category, spaces
 from cascade.text.normalize import Normalize, normalize, prepared
 
@@ -95,6 +101,11 @@ class Edges:
     joins: Flags
     bare: Flags
 
+    @property
+    def starts(self) -> Flags:
+        """Where it begins with a starter that joins nothing; bare segments, and empty ones, have no starter."""
+        return np.asarray((self.first == 0) & ~self.joins & ~self.bare)
+
 
 @cache
 def mapping(options: Normalize) -> Mapping:
@@ -118,10 +129,11 @@ def mapping(options: Normalize) -> Mapping:
     inline[long] = np.cumsum(length[long]) - length[long]
     pool = np.concatenate([raw[begins[i] : stops[i]] for i in long] or [raw[:0]])
 
-    before, after, library = _edges(apart, ready, options)
+    before, after, library, context = _edges(apart, ready, options)
     library |= (length == 0) & ((before.first | before.last) > 0) | (length == 0) & (before.leads | before.joins)
     flags = (before.leads | after.leads) * LEADS + (before.joins | after.joins) * JOINS + after.bare * BARE
-    flags += library * LIBRARY
+    library |= _not_cut(apart, options.unicode, (length > 0) & before.starts & after.starts) | context
+    flags += library * LIBRARY + context * CONTEXT
     if options.whitespace == "collapse":
         filled = length > 0
         flags += (filled & (segments.chars[segments.starts] == 32)) * SPACE_FIRST
@@ -173,23 +185,40 @@ def _finished(chars: Points, options: Normalize) -> Points:
     return chars
 
 
-def _edges(apart: str, ready: str, options: Normalize) -> tuple[Edges, Edges, Flags]:
-    """The edges of each code point's text at the first and the second form, and where the library must decide."""
+def _not_cut(apart: str, form: str, starts: Flags) -> Flags:
+    """Which code points, though they are ones that `starts` tells of, may stand before a cut that is none.
+
+    `starts` says of each code point alone that nothing of it can meet what is before it.
+    """
+    if form == "none":
+        return ~starts & starts
+    decomposed: Literal["NFD", "NFKD"] = "NFKD" if "K" in form else "NFD"
+    whole, own = (Segments.of(_points(unicodedata.normalize(f, apart))) for f in ("NFD", decomposed))
+    fails = np.zeros(LIMIT, np.bool_)
+    fails[whole.chars[whole.starts[~starts]]] = True
+    return starts & fails[own.chars[own.starts]]
+
+
+def _edges(apart: str, ready: str, options: Normalize) -> tuple[Edges, Edges, Flags, Flags]:
+    """The edges of each code point's text at the first and the second form, and where the library must decide.
+
+    Last, where it needs the whole text to do so.
+    """
     form = options.unicode
     composed = apart if form == "none" else unicodedata.normalize(form, apart)
     segments = Segments.of(_points(composed))
     sigma = np.zeros(LIMIT, np.bool_)
     sigma[ord(CAPITAL_SIGMA)] = options.case == "lower"
-    library = segments.any(sigma)
+    context = segments.any(sigma)
     if form == "none":
         none = np.zeros(len(segments.ends), np.uint8)
         edges = Edges(none, none, none > 0, none > 0, none > 0)
-        return edges, edges, library
+        return edges, edges, context & ~context, context
     decomposed: Literal["NFD", "NFKD"] = "NFKD" if "K" in form else "NFD"
     before, after = (_edge(unicodedata.normalize(decomposed, text), form) for text in (apart, ready))
     filled = np.diff(np.append(-1, Segments.of(_points(ready)).ends)) > 1
-    library |= filled & ((before.first != after.first) | (before.last != after.last) | (before.bare != after.bare))
-    return before, after, library
+    library = filled & ((before.first != after.first) | (before.last != after.last) | (before.bare != after.bare))
+    return before, after, library, context
 
 
 def _edge(text: str, form: str) -> Edges:

@@ -37,6 +37,8 @@ class Normalize(Options):
 DEFAULT = Normalize()
 LONG_TEXT = 4096
 """In shorter texts no row of marks takes the library more than some milliseconds."""
+LONG_ROW = 100
+"""Shorter rows of marks are left to the library."""
 
 
 def normalize(text: str, options: Normalize = DEFAULT) -> str:
@@ -73,49 +75,63 @@ def _formed(text: str, form: Literal["NFC", "NFD", "NFKC", "NFKD", "none"]) -> s
         return text
     if len(text) > LONG_TEXT:
         apart: Literal["NFD", "NFKD"] = "NFKD" if "K" in form else "NFD"
-
-        def ordered(row: re.Match[str]) -> str:
-            marks = "".join(unicodedata.normalize(apart, mark) for mark in row[0])
-            # A sort keeps marks of one class as they stand, as canonical ordering (UAX #15) does.
-            return "".join(sorted(marks, key=unicodedata.combining))
-
-        text = _rows_of_marks(apart).sub(ordered, text)
+        text = _ordered(text, apart)
     return unicodedata.normalize(form, text)
+
+
+def _ordered(text: str, apart: Literal["NFD", "NFKD"]) -> str:
+    """The text with each row of LONG_ROW or more marks taken apart and put in order."""
+    points = np.frombuffer(text.encode("utf-32-le"), np.uint32)
+    others = np.concatenate(([-1], np.flatnonzero(~_only_marks(apart)[points]), [len(points)]))
+    rows = np.flatnonzero(np.diff(others) > LONG_ROW)
+    pieces: list[str] = []
+    done = 0
+    for start, stop in zip((others[rows] + 1).tolist(), others[rows + 1].tolist(), strict=True):
+        marks = "".join(unicodedata.normalize(apart, mark) for mark in text[start:stop])
+        # A sort keeps marks of one class as they stand, as canonical ordering (UAX #15) does.
+        pieces += text[done:start], "".join(sorted(marks, key=unicodedata.combining))
+        done = stop
+    return "".join((*pieces, text[done:]))
 
 
 def normalize_texts(texts: TextBuffer, options: Normalize = DEFAULT) -> TextBuffer:
     """All texts of a buffer normalised: the same as `normalize` on each, in compiled code wherever that can be proved.
 
-    Safe to call from several threads; the interpreter lock is released but for texts whose characters compose.
+    Safe to call from several threads; the interpreter lock is released but for characters that meet for the first time.
     """
     from cascade.kernels import normalize as kernel
+    from cascade.text.clusters import Clusters
     from cascade.text.mapping import ascii_mapping, mapping
 
     table = ascii_mapping(options)
-    count = len(texts)
+    clusters = Clusters.empty(options)
     lower, collapse = options.case != "keep", options.whitespace == "collapse"
     drop, zero = options.punctuation == "drop", options.digits == "zero"
     out = np.empty(texts.size + kernel.SLACK, np.uint8)
-    ends = np.zeros(count + 1, np.int64)
-    row, used = 0, 0
+    ends = np.zeros(len(texts) + 1, np.int64)
+    row, at, used = 0, int(texts.offsets[0]), 0
     while True:
-        row, used, reason = kernel.normalize_texts(
-            texts.data, texts.offsets, row, lower, collapse, drop, zero, table.entries, table.pool, out, ends, used
-        )
+        row, at, stop, used, reason = kernel.normalize_texts(
+            texts.data, texts.offsets, row, at, used, lower, collapse, drop, zero, table.entries, table.pool, out, ends,
+            *clusters.arrays,
+        )  # fmt: skip
         if reason == kernel.DONE:
             break
         if reason == kernel.ROOM:
             out = _larger(out, used, 2 * len(out) + kernel.SLACK)
-        elif len(table.entries) == len(ascii_mapping(options).entries):
+        elif reason == kernel.TABLE:
             table = mapping(options)
+        elif reason == kernel.CLUSTERS:
+            clusters = clusters.learnt()
         else:
-            text = np.frombuffer(encode(normalize(texts[row], options)), np.uint8)
+            text = clusters.normalized(texts.data[at:stop].tobytes())
+            if collapse and text[:1] == b" " and (used == ends[row] or out[used - 1] == 32):
+                text = text[1:]
             if used + len(text) + kernel.SLACK > len(out):
                 out = _larger(out, used, 2 * (used + len(text)) + kernel.SLACK)
-            out[used : used + len(text)] = text
+            out[used : used + len(text)] = np.frombuffer(text, np.uint8)
             used += len(text)
-            row += 1
-            ends[row] = used
+            at = stop
     out[used : used + PAD] = 0
     return TextBuffer(out[: used + PAD], ends)
 
@@ -137,13 +153,14 @@ def _format() -> re.Pattern[str]:
 
 
 @cache
-def _rows_of_marks(form: Literal["NFD", "NFKD"]) -> re.Pattern[str]:
-    """Matches 100 or more characters in a row that `form` takes apart into nothing but marks with a combining class."""
+def _only_marks(form: Literal["NFD", "NFKD"]) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    """Which code points `form` takes apart into nothing but marks with a combining class; bool[0x110000]."""
     from cascade.text.codepoints import of_category
 
-    points = np.flatnonzero(of_category("M") | of_category("Lm")).tolist()
-    marks = [p for p in points if all(map(unicodedata.combining, unicodedata.normalize(form, chr(p))))]
-    return re.compile(_any_of(marks).pattern + "{100,}")
+    table = np.asarray(of_category("M") | of_category("Lm"))
+    points = np.flatnonzero(table).tolist()
+    table[points] = [all(map(unicodedata.combining, unicodedata.normalize(form, chr(p)))) for p in points]
+    return table
 
 
 @cache
@@ -155,4 +172,8 @@ def _punctuation() -> re.Pattern[str]:
 
 
 def _any_of(points: list[int]) -> re.Pattern[str]:
-    return re.compile("[" + "".join(re.escape(chr(point)) for point in points) + "]")
+    """As ranges: beyond U+FFFF `re` tries the parts of a class one after the other."""
+    starts = [p for p, before in zip(points, [-2, *points], strict=False) if p - before > 1]
+    stops = [p for p, behind in zip(points, [*points[1:], -1], strict=True) if behind - p != 1]
+    ranges = zip(map(chr, starts), map(chr, stops), strict=True)
+    return re.compile("[" + "".join(f"{re.escape(start)}-{re.escape(stop)}" for start, stop in ranges) + "]")
