@@ -7,9 +7,9 @@ that another of A's has set, then A and B share at most shared + doubled shingle
 
 from __future__ import annotations
 
-from numba import int64, njit, uint64
+from numba import int64, uint64
 
-from cascade.kernels.compile import kernel
+from cascade.kernels.compile import kernel, part
 from cascade.kernels.words import count_bits
 
 BITS = 4096
@@ -49,7 +49,7 @@ def store(hashes, indptr, rows, arena, used, start, stop):
     return used
 
 
-@njit(inline="always")
+@part
 def most_common(arena, a, a_end, b, b_end):
     """The greatest overlap that arena[a:a_end] and arena[b:b_end] can have by their sizes and, if any, bitmaps."""
     most = min(a_end - a, b_end - b)

@@ -9,13 +9,13 @@ hangs: its document meets others in that bucket and is met by none behind it.
 from __future__ import annotations
 
 import numpy as np
-from numba import int64, njit
+from numba import int64
 
 from cascade.kernels.buckets import PASSIVE
-from cascade.kernels.compile import kernel
+from cascade.kernels.compile import kernel, part
 
 
-@njit(inline="always")
+@part
 def _list(bucket, core):
     """Where the list of a bucket begins in which a document hangs."""
     return 2 * int64(bucket) + 1 - int64(core)

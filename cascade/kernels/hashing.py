@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import numpy as np
 from llvmlite import ir
-from numba import njit, types, uint64
+from numba import types, uint64
 from numba.extending import intrinsic
 
+from cascade.kernels.compile import part
 from cascade.kernels.words import load64, low_bits
 
 PAD = 16
@@ -45,19 +46,19 @@ def _fold(typing_context, a, b):
     return types.uint64(types.uint64, types.uint64), generate
 
 
-@njit(inline="always")
+@part
 def multiply_high(a, b):
     """Upper 64 bits of the product of two uint64: maps a uniform `a` to a uniform number under `b`."""
     return _multiply_high(uint64(a), uint64(b))
 
 
-@njit(inline="always")
+@part
 def fold(a, b):
     """Low half xor high half of the 128-bit product of two uint64."""
     return _fold(uint64(a), uint64(b))
 
 
-@njit(inline="always")
+@part
 def mix64(x):
     """A bijection of uint64 in which every input bit moves every output bit (splitmix64, Steele et al. 2014)."""
     x = uint64(x)
@@ -66,19 +67,19 @@ def mix64(x):
     return x ^ (x >> uint64(31))
 
 
-@njit(inline="always")
+@part
 def start_value(seed):
     """The hash of nothing under `seed` (uint64)."""
     return mix64(uint64(seed) + uint64(GOLDEN))
 
 
-@njit(inline="always")
+@part
 def multiplier(seed):
     """The odd multiplier that `seed` (uint64) chooses."""
     return mix64(uint64(seed) + uint64(2) * uint64(GOLDEN)) | uint64(1)
 
 
-@njit(inline="always")
+@part
 def hash_bytes(data, start, stop, first, odd):
     """Hash of data[start:stop]; `first` and `odd` are start_value(seed) and multiplier(seed).
 
@@ -96,7 +97,7 @@ def hash_bytes(data, start, stop, first, odd):
     return fold(h ^ (load64(data, start + 8) & low_bits((length - head) * 8)), odd)
 
 
-@njit(inline="always")
+@part
 def chain(h, number, odd):
     """Extends the hash `h` of a sequence of uint64 by one more; their order counts."""
     return fold(h ^ number, odd) + uint64(GOLDEN)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import int64, njit
+from numba import int64
 
 from cascade.kernels.arena import most_common
-from cascade.kernels.compile import kernel
+from cascade.kernels.compile import kernel, part
 
 
 @kernel
@@ -61,7 +61,7 @@ def overlaps(hashes, start, stop, bitmaps, left, right, least):
     return out
 
 
-@njit(inline="always")
+@part
 def least_common(total, share):
     """The least c with c / (total - c) >= share, divided as floating-point numbers: two sets of `total` shingles
     together need so many in common. No rounding can lift it, for the division is the one that decides."""

@@ -12,9 +12,9 @@ be looked for beyond that row, for no JSON text holds a line feed inside a strin
 from __future__ import annotations
 
 import numpy as np
-from numba import int64, njit, uint64
+from numba import int64, uint64
 
-from cascade.kernels.compile import kernel
+from cascade.kernels.compile import kernel, part
 from cascade.kernels.jsonvalues import QUOTE, read_number, read_string, read_word
 
 COMMA, COLON, LF = 0x2C, 0x3A, 0x0A
@@ -29,7 +29,7 @@ START, STOP, LINE, READ, TEXT_END, ID_END, CHARACTERS, SPANS = range(8)
 """Columns of the table that is written: see `scan_rows`."""
 
 
-@njit(inline="always")
+@part
 def skip_blanks(data, i):
     """The place of the first byte that is no space, tab or carriage return."""
     while data[i] == 0x20 or data[i] == 0x09 or data[i] == 0x0D:
@@ -37,7 +37,7 @@ def skip_blanks(data, i):
     return i
 
 
-@njit(inline="always")
+@part
 def equals(data, start, stop, keys, key):
     """Whether data[start:stop] is keys[key[0]:key[1]]."""
     if stop - start != key[1] - key[0]:
@@ -48,7 +48,7 @@ def equals(data, start, stop, keys, key):
     return same
 
 
-@njit
+@part
 def row_end(data, i):
     """The place of the first line feed from place `i` on."""
     while data[i] != LF:
@@ -56,7 +56,7 @@ def row_end(data, i):
     return i
 
 
-@njit
+@part
 def read_row(data, i, keys, parts, paths, met, texts, w, ids, v, record):
     """Reads the row that starts at place `i`, which is no blank; returns the place of its line feed, or -1.
 

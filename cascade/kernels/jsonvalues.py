@@ -6,8 +6,9 @@ Places are indices in `data`, uint8, which has 64 readable bytes behind its end.
 from __future__ import annotations
 
 import numpy as np
-from numba import int64, njit, uint64
+from numba import int64, uint64
 
+from cascade.kernels.compile import part
 from cascade.kernels.words import copy_plain, load64, store64, trailing_zeros
 
 QUOTE, BACKSLASH = 0x22, 0x5C
@@ -20,7 +21,7 @@ for _letter, _meaning in zip(b'"\\/bfnrt', b'"\\/\b\f\n\r\t', strict=True):
     ESCAPES[_letter] = _meaning
 
 
-@njit(inline="always")
+@part
 def character_size(word):
     """Bytes of the UTF-8 character at the start of a word, whose first byte is 0x80 or above; 0 if it is not valid."""
     lead = word & uint64(0xFF)
@@ -38,7 +39,7 @@ def character_size(word):
     return 4 if right and lead <= uint64(0xF4) else 0
 
 
-@njit
+@part
 def hex_digits(data, i):
     """The number that four hexadecimal digits from place `i` mean, or -1."""
     a, b, c, d = HEX[data[i]], HEX[data[i + 1]], HEX[data[i + 2]], HEX[data[i + 3]]
@@ -47,7 +48,7 @@ def hex_digits(data, i):
     return int64(a) << 12 | int64(b) << 8 | int64(c) << 4 | int64(d)
 
 
-@njit
+@part
 def read_escape(data, i, out, w):
     """Writes the character that the escape at place `i` means; returns the places behind both, -1 if there is none."""
     letter = data[i + 1]
@@ -75,7 +76,7 @@ def read_escape(data, i, out, w):
     return i, w + size
 
 
-@njit
+@part
 def read_string(data, i, out, w):
     """Copies the string whose opening quote is at data[i - 1] to out[w:], escapes resolved.
 
@@ -114,7 +115,7 @@ def read_string(data, i, out, w):
     return -1, w, points, escaped
 
 
-@njit
+@part
 def read_number(data, i):
     """The place behind the number that starts at place `i`, or -1."""
     if data[i] == 0x2D:
@@ -131,7 +132,7 @@ def read_number(data, i):
     return i
 
 
-@njit(inline="always")
+@part
 def skip_digits(data, i):
     """The place behind one digit or more, or -1."""
     start = i
@@ -140,7 +141,7 @@ def skip_digits(data, i):
     return i if i > start else -1
 
 
-@njit
+@part
 def read_word(data, i):
     """The place behind `true`, `false` or `null` at place `i`, or -1."""
     word = load64(data, i)

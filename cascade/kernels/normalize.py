@@ -10,9 +10,9 @@ characters as a rule, and the same few again and again. A table of clusters keep
 
 from __future__ import annotations
 
-from numba import int64, njit, uint64
+from numba import int64, uint64
 
-from cascade.kernels.compile import kernel
+from cascade.kernels.compile import kernel, part
 from cascade.kernels.tokenize import code_point
 from cascade.kernels.words import high_bits, load64, low_bits, map_ascii, store64, trailing_zeros
 
@@ -34,7 +34,7 @@ AHEAD, AHEAD_EACH = 4096, 256
 """Bytes that are searched for more new clusters behind the first one, and behind each further one."""
 
 
-@njit(inline="always")
+@part
 def without_doubles(out, w, size, after_space):
     """Removes the spaces behind a space from out[w:w + size]; returns where it then ends."""
     end = w
@@ -46,7 +46,7 @@ def without_doubles(out, w, size, after_space):
     return end
 
 
-@njit(inline="always")
+@part
 def is_cut(entry):
     """May texts be cut before this code point? cascade.text.mapping proves it."""
     if entry < uint64(SPECIAL) << uint64(56):
@@ -56,7 +56,7 @@ def is_cut(entry):
     return flags & (JOINS | BARE | LIBRARY) == 0 and first == uint64(0) and length > uint64(0)
 
 
-@njit
+@part
 def cluster_start(data, begin, i, begin_w, w, entries):
     """The last cut from `begin` up to place i, of which the output ends at begin_w and w; and where it ends at the cut.
 
@@ -84,7 +84,7 @@ def cluster_start(data, begin, i, begin_w, w, entries):
     return begin, begin_w
 
 
-@njit
+@part
 def cluster_end(data, i, stop, entries):
     """The first cut from place i on, or `stop`; and whether what is before it needs the whole text."""
     context = False
@@ -98,7 +98,7 @@ def cluster_end(data, i, stop, entries):
     return i, context
 
 
-@njit
+@part
 def find_cluster(data, start, end, slots, keys, key_ends, known):
     """The number of the cluster data[start:end] in the table, where it is put if it is new; -1 if there is no place.
 
@@ -135,7 +135,7 @@ def find_cluster(data, start, end, slots, keys, key_ends, known):
     return number
 
 
-@njit(inline="always")
+@part
 def stopped(known, row, at, w):
     """What the kernel returns where it cannot go on: that new clusters were found before, if any, else ROOM."""
     if known[2]:
@@ -143,7 +143,7 @@ def stopped(known, row, at, w):
     return row, at, at, w, ROOM
 
 
-@njit
+@part
 def pass_cluster(
     data, row, begin, i, behind, start, stop, begin_w, w, used, context, collapse,
     entries, out, room, slots, keys, key_ends, values, value_ends, known,

@@ -7,13 +7,13 @@ slot counts the documents that hold any of its shingles, up to 255: never too fe
 from __future__ import annotations
 
 import numpy as np
-from numba import int64, njit, uint8, uint64
+from numba import int64, uint8, uint64
 
-from cascade.kernels.compile import kernel
+from cascade.kernels.compile import kernel, part
 from cascade.kernels.jaccard import least_common
 
 
-@njit(inline="always")
+@part
 def _shift(table):
     """Bits of a hash that do not choose its slot."""
     bits = 64
@@ -33,7 +33,7 @@ def count(hashes, table):
         table[slot] += uint8(table[slot] < 255)
 
 
-@njit(inline="always")
+@part
 def least_in(length, share):
     """The least c with c / length >= share, divided as floating-point numbers."""
     c = max(int64(length * share) - 1, 0)
@@ -63,7 +63,7 @@ def shared(hashes, indptr, table, several, share, out, alive, core):
         core[d] = n >= max(least_common(2 * (indptr[d + 1] - indptr[d]), share), 1)
 
 
-@njit(inline="always")
+@part
 def _rarities(hashes, start, stop, table, shift, several, out):
     """Hashes start to stop that several documents may hold, each with its count in place of its low byte, in front."""
     n = 0

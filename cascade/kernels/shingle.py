@@ -7,14 +7,14 @@ was too small, or when the class table must cover more than ASCII.
 from __future__ import annotations
 
 import numpy as np
-from numba import int64, njit, uint8, uint32, uint64
+from numba import int64, uint8, uint32, uint64
 
-from cascade.kernels.compile import kernel
+from cascade.kernels.compile import kernel, part
 from cascade.kernels.hashing import GOLDEN, hash_bytes, mix64, multiplier, start_value
 from cascade.kernels.tokenize import CHUNK, CJK, SEPARATOR, find_tokens, pass_characters, token_room
 
 
-@njit(inline="always")
+@part
 def place_factors(count, first):
     """An odd number for each place in an n-gram, chosen by the seed."""
     factors = np.empty(count, np.uint64)
@@ -23,7 +23,7 @@ def place_factors(count, first):
     return factors
 
 
-@njit(inline="always")
+@part
 def ngrams_in_place(out, start, count, n, factors, first):
     """Turns `count` token hashes at out[start:] into hashes of their n-grams; returns how many these are.
 
@@ -171,7 +171,7 @@ def piece_shingles(data, offsets, pieces, rows, classes, n, seed, out, indptr):
     return used
 
 
-@njit(inline="always")
+@part
 def next_character(data, i, stop):
     """The place behind the code point at place `i`."""
     i += 1

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import numpy as np
 from llvmlite import ir
-from numba import int64, njit, types, uint32, uint64
+from numba import int64, types, uint32, uint64
 from numba.extending import intrinsic
 
-from cascade.kernels.compile import kernel
+from cascade.kernels.compile import kernel, part
 from cascade.kernels.hashing import mix64
 
 PLANES = 64
@@ -31,20 +31,20 @@ def _popcount(typing_context, word):
     return types.uint64(types.uint64), generate
 
 
-@njit(inline="always")
+@part
 def hamming(a, b):
     """Bits in which two fingerprints (uint64) differ, as int64."""
     return int64(_popcount(uint64(a) ^ uint64(b)))
 
 
-@njit(inline="always")
+@part
 def _add(a, b, c):
     """Carry and sum of three words, bit by bit (a carry-save adder)."""
     u = a ^ b
     return (a & b) | (u & c), u ^ c
 
 
-@njit(inline="always")
+@part
 def _carry(planes, level, word):
     """Adds 2^level to the counters of the bits that are set in `word`."""
     while word != uint64(0):
@@ -137,7 +137,7 @@ def count_slots(slots, table):
         table[slot] = max(table[slot], uint32(table[slot] + uint32(1)))
 
 
-@njit(inline="always")
+@part
 def _log2(n):
     """floor(2^16 · log2(n)) of a positive integer below 2^62, nearly: by squaring in integers, the same everywhere."""
     whole = 0

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import int64, njit, uint8, uint64
+from numba import int64, uint8, uint64
 
-from cascade.kernels.compile import kernel
+from cascade.kernels.compile import kernel, part
 from cascade.kernels.words import (
     count_bits,
     high_bits,
@@ -24,13 +24,13 @@ CHUNK = 4096
 """Tokens that are found before they are hashed: few enough to stay in cache."""
 
 
-@njit(inline="always")
+@part
 def token_room(count):
     """Arrays for `count` tokens at a time: the edges of tokens, start and end in turn, and the classes of tokens."""
     return np.empty(2 * count + 72, np.int64), np.empty(count + 72, np.uint8)
 
 
-@njit(inline="always")
+@part
 def code_point(word):
     """The code point at the start of a word of valid UTF-8 whose first byte is 0x80 or above, and its length."""
     lead = word & uint64(0xFF)
@@ -45,7 +45,7 @@ def code_point(word):
     return int64(high | (second << uint64(12)) | (third << uint64(6)) | fourth), 4
 
 
-@njit(inline="always")
+@part
 def put_words(bits, i, edges, used, kinds):
     """Appends i + k to `edges` for every bit k that is set, and WORD to `kinds` for every token that begins there.
 
@@ -63,7 +63,7 @@ def put_words(bits, i, edges, used, kinds):
             return end
 
 
-@njit(inline="always")
+@part
 def find_in_ascii(data, i, stop, inside_bits, edges, used, kinds):
     """Finds the tokens of blocks of 64 ASCII bytes; returns the place of the first byte that is in none, and `used`.
 
@@ -78,7 +78,7 @@ def find_in_ascii(data, i, stop, inside_bits, edges, used, kinds):
     return i, used
 
 
-@njit(inline="always")
+@part
 def find_tokens(data, i, stop, classes, by_word, edges, kinds, kind):
     """Finds tokens from place `i` on, until `stop` or until the arrays are full.
 
@@ -142,7 +142,7 @@ def find_tokens(data, i, stop, classes, by_word, edges, kinds, kind):
     return used >> 1, i, kind
 
 
-@njit(inline="always")
+@part
 def pass_characters(data, i, stop, count, classes):
     """The place `count` code points behind place `i` (not behind `stop`), and whether one of them belongs to a token.
 

@@ -7,8 +7,10 @@ little-endian. Blocks are written as LLVM vectors, of which every processor make
 from __future__ import annotations
 
 from llvmlite import ir
-from numba import int64, njit, types, uint64
+from numba import int64, types, uint64
 from numba.extending import intrinsic
+
+from cascade.kernels.compile import part
 
 BYTE, BLOCK = ir.IntType(8), ir.VectorType(ir.IntType(8), 64)
 
@@ -143,7 +145,7 @@ def _map_ascii(typing_context, data, i, out, w, lower, drop, zero, space):
     return types.uint64(data, types.intp, out, types.intp, flag, flag, flag, flag), generate
 
 
-@njit(inline="always")
+@part
 def map_ascii(data, i, out, w, lower, drop, zero, space):
     """Copies 64 ASCII bytes from data[i:] to out[w:], changed as the flags say; returns which of them are spaces there.
 
@@ -153,7 +155,7 @@ def map_ascii(data, i, out, w, lower, drop, zero, space):
     return _map_ascii(data, i, out, w, lower, drop, zero, space)
 
 
-@njit(inline="always")
+@part
 def copy_plain(data, i, out, w):
     """Copies 64 bytes from data[i:] to out[w:]; returns which of them cannot simply stand in a JSON string.
 
@@ -162,49 +164,49 @@ def copy_plain(data, i, out, w):
     return _copy_plain(data, i, out, w)
 
 
-@njit(inline="always")
+@part
 def word_bits(data, i):
     """Which of 64 bytes from place `i` are ASCII letters, digits or underscores: bit k for byte i + k."""
     return _word_bits(data, i)
 
 
-@njit(inline="always")
+@part
 def visible_bits(data, i):
     """Which of 64 bytes from place `i` are no ASCII white space."""
     return _visible_bits(data, i)
 
 
-@njit(inline="always")
+@part
 def high_bits(data, i):
     """Which of 64 bytes from place `i` are beyond ASCII."""
     return _high_bits(data, i)
 
 
-@njit(inline="always")
+@part
 def load64(data, i):
     """Eight bytes of a uint8 array from place `i` as one uint64."""
     return _load64(data, i)
 
 
-@njit(inline="always")
+@part
 def store64(data, i, word):
     """Writes the eight bytes of `word` from place `i`."""
     _store64(data, i, uint64(word))
 
 
-@njit(inline="always")
+@part
 def trailing_zeros(word):
     """Place of the lowest bit that is set; 64 if none is."""
     return int64(_trailing_zeros(uint64(word)))
 
 
-@njit(inline="always")
+@part
 def count_bits(word):
     """How many bits of the word are set."""
     return int64(_count_bits(uint64(word)))
 
 
-@njit(inline="always")
+@part
 def low_bits(count):
     """A word whose `count` (0-64) lowest bits are set."""
     return uint64(0) if count == 0 else uint64(0xFFFFFFFFFFFFFFFF) >> uint64(64 - count)
