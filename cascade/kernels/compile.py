@@ -1,4 +1,4 @@
-"""How the kernels are compiled: a decorator for them and one for their parts. No kernel is here, and no file is touched."""
+"""How kernels are compiled: a decorator for them and one for their parts. None is here, and no file is touched."""
 
 from __future__ import annotations
 

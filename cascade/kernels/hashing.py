@@ -22,8 +22,8 @@ MIX_B = np.uint64(0x94D049BB133111EB)
 
 
 @intrinsic
-def _multiply_high(typing_context, a, b):
-    """Upper 64 bits of the 128-bit product of two uint64."""
+def multiply_high(typing_context, a, b):
+    """Upper 64 bits of the product of two uint64: maps a uniform `a` to a uniform number under `b`."""
 
     def generate(context, builder, signature, args):
         wide = ir.IntType(128)
@@ -34,8 +34,11 @@ def _multiply_high(typing_context, a, b):
 
 
 @intrinsic
-def _fold(typing_context, a, b):
-    """Both halves of one multiplication: LLVM does not see that two products of the same numbers are one."""
+def fold(typing_context, a, b):
+    """Low half xor high half of the 128-bit product of two uint64.
+
+    One operation, because LLVM does not see that two products of the same numbers are one.
+    """
 
     def generate(context, builder, signature, args):
         wide, narrow = ir.IntType(128), ir.IntType(64)
@@ -44,18 +47,6 @@ def _fold(typing_context, a, b):
         return builder.xor(builder.trunc(product, narrow), high)
 
     return types.uint64(types.uint64, types.uint64), generate
-
-
-@part
-def multiply_high(a, b):
-    """Upper 64 bits of the product of two uint64: maps a uniform `a` to a uniform number under `b`."""
-    return _multiply_high(uint64(a), uint64(b))
-
-
-@part
-def fold(a, b):
-    """Low half xor high half of the 128-bit product of two uint64."""
-    return _fold(uint64(a), uint64(b))
 
 
 @part

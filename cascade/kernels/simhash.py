@@ -8,33 +8,21 @@ no shingle. Which weights, distances and blocks to take is decided elsewhere.
 from __future__ import annotations
 
 import numpy as np
-from llvmlite import ir
-from numba import int64, types, uint32, uint64
-from numba.extending import intrinsic
+from numba import int64, uint32, uint64
 
 from cascade.kernels.compile import kernel, part
 from cascade.kernels.hashing import mix64
+from cascade.kernels.words import count_bits
 
 PLANES = 64
 _TILE = 2048  # fingerprints (16 KiB) that stay in the first-level cache while a block of rows passes over them
 _CHUNK = 64
 
 
-@intrinsic
-def _popcount(typing_context, word):
-    """Bits set in a uint64, as LLVM's own operation: one instruction, and vectorised in loops."""
-
-    def generate(context, builder, signature, args):
-        function = builder.module.declare_intrinsic("llvm.ctpop", [ir.IntType(64)])
-        return builder.call(function, [args[0]])
-
-    return types.uint64(types.uint64), generate
-
-
 @part
 def hamming(a, b):
     """Bits in which two fingerprints (uint64) differ, as int64."""
-    return int64(_popcount(uint64(a) ^ uint64(b)))
+    return count_bits(uint64(a) ^ uint64(b))
 
 
 @part

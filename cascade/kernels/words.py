@@ -7,7 +7,7 @@ little-endian. Blocks are written as LLVM vectors, of which every processor make
 from __future__ import annotations
 
 from llvmlite import ir
-from numba import int64, types, uint64
+from numba import types, uint64
 from numba.extending import intrinsic
 
 from cascade.kernels.compile import part
@@ -21,7 +21,9 @@ def _place(context, builder, array_type, array, index, bits):
 
 
 @intrinsic
-def _load64(typing_context, data, i):
+def load64(typing_context, data, i):
+    """Eight bytes of a uint8 array from place `i` as one uint64."""
+
     def generate(context, builder, signature, args):
         word = builder.load(_place(context, builder, signature.args[0], args[0], args[1], 64))
         word.align = 1
@@ -31,7 +33,9 @@ def _load64(typing_context, data, i):
 
 
 @intrinsic
-def _store64(typing_context, data, i, word):
+def store64(typing_context, data, i, word):
+    """Writes the eight bytes of `word` (uint64) from place `i`."""
+
     def generate(context, builder, signature, args):
         store = builder.store(args[2], _place(context, builder, signature.args[0], args[0], args[1], 64))
         store.align = 1
@@ -41,19 +45,23 @@ def _store64(typing_context, data, i, word):
 
 
 @intrinsic
-def _trailing_zeros(typing_context, word):
+def trailing_zeros(typing_context, word):
+    """Place (int64) of the lowest bit of a uint64 that is set; 64 if none is."""
+
     def generate(context, builder, signature, args):
         return builder.cttz(args[0], ir.Constant(ir.IntType(1), 0))
 
-    return types.uint64(types.uint64), generate
+    return types.int64(types.uint64), generate
 
 
 @intrinsic
-def _count_bits(typing_context, word):
+def count_bits(typing_context, word):
+    """How many bits of a uint64 are set, as int64."""
+
     def generate(context, builder, signature, args):
         return builder.ctpop(args[0])
 
-    return types.uint64(types.uint64), generate
+    return types.int64(types.uint64), generate
 
 
 def _constant(byte):
@@ -98,7 +106,12 @@ def _is_word(builder, block):
 
 
 @intrinsic
-def _copy_plain(typing_context, data, i, out, w):
+def copy_plain(typing_context, data, i, out, w):
+    """Copies 64 bytes from data[i:] to out[w:]; returns which of them cannot simply stand in a JSON string.
+
+    Those are quotes, backslashes, control characters; bytes beyond ASCII, which are to be checked, count as well.
+    """
+
     def generate(context, builder, signature, args):
         block = _load_block(context, builder, signature.args[0], args[0], args[1])
         target = context.make_array(signature.args[2])(context, builder, args[2]).data
@@ -110,13 +123,22 @@ def _copy_plain(typing_context, data, i, out, w):
     return types.uint64(data, types.intp, out, types.intp), generate
 
 
-_word_bits = _byte_test(_is_word)
-_visible_bits = _byte_test(lambda builder, block: builder.not_(_any(builder, block, (9, 13), (28, 32))))
-_high_bits = _byte_test(lambda builder, block: _inside(builder, block, 0x80, 0xFF))
+word_bits = _byte_test(_is_word)
+"""Which of 64 bytes from place `i` are ASCII letters, digits or underscores: bit k for byte i + k."""
+visible_bits = _byte_test(lambda builder, block: builder.not_(_any(builder, block, (9, 13), (28, 32))))
+"""Which of them are no ASCII white space."""
+high_bits = _byte_test(lambda builder, block: _inside(builder, block, 0x80, 0xFF))
+"""Which of them are beyond ASCII."""
 
 
 @intrinsic
-def _map_ascii(typing_context, data, i, out, w, lower, drop, zero, space):
+def map_ascii(typing_context, data, i, out, w, lower, drop, zero, space):
+    """Copies 64 ASCII bytes from data[i:] to out[w:], changed as the flags say; returns which of them are spaces there.
+
+    `lower`: letters to lower case; `drop`: punctuation and symbols to spaces; `zero`: digits to 0; `space`: white space
+    to spaces.
+    """
+
     def generate(context, builder, signature, args):
         block = _load_block(context, builder, signature.args[0], args[0], args[1])
 
@@ -143,67 +165,6 @@ def _map_ascii(typing_context, data, i, out, w, lower, drop, zero, space):
 
     flag = types.boolean
     return types.uint64(data, types.intp, out, types.intp, flag, flag, flag, flag), generate
-
-
-@part
-def map_ascii(data, i, out, w, lower, drop, zero, space):
-    """Copies 64 ASCII bytes from data[i:] to out[w:], changed as the flags say; returns which of them are spaces there.
-
-    `lower`: letters to lower case; `drop`: punctuation and symbols to spaces; `zero`: digits to 0; `space`: white space
-    to spaces.
-    """
-    return _map_ascii(data, i, out, w, lower, drop, zero, space)
-
-
-@part
-def copy_plain(data, i, out, w):
-    """Copies 64 bytes from data[i:] to out[w:]; returns which of them cannot simply stand in a JSON string.
-
-    Those are quotes, backslashes, control characters; bytes beyond ASCII, which are to be checked, count as well.
-    """
-    return _copy_plain(data, i, out, w)
-
-
-@part
-def word_bits(data, i):
-    """Which of 64 bytes from place `i` are ASCII letters, digits or underscores: bit k for byte i + k."""
-    return _word_bits(data, i)
-
-
-@part
-def visible_bits(data, i):
-    """Which of 64 bytes from place `i` are no ASCII white space."""
-    return _visible_bits(data, i)
-
-
-@part
-def high_bits(data, i):
-    """Which of 64 bytes from place `i` are beyond ASCII."""
-    return _high_bits(data, i)
-
-
-@part
-def load64(data, i):
-    """Eight bytes of a uint8 array from place `i` as one uint64."""
-    return _load64(data, i)
-
-
-@part
-def store64(data, i, word):
-    """Writes the eight bytes of `word` from place `i`."""
-    _store64(data, i, uint64(word))
-
-
-@part
-def trailing_zeros(word):
-    """Place of the lowest bit that is set; 64 if none is."""
-    return int64(_trailing_zeros(uint64(word)))
-
-
-@part
-def count_bits(word):
-    """How many bits of the word are set."""
-    return int64(_count_bits(uint64(word)))
 
 
 @part
