@@ -90,9 +90,7 @@ class Arena:
     @staticmethod
     def empty(documents: int, room: int, memory: Memory) -> Arena:
         """An arena for `documents` documents; `room`: hashes that are likely to come. Untouched room costs nothing."""
-        return Arena(
-            memory.full(documents, -1, np.int64), memory.zeros(documents, np.int64), np.empty(room, np.uint64)
-        )
+        return Arena(memory.full(documents, -1, np.int64), memory.zeros(documents, np.int64), np.empty(room, np.uint64))
 
     def clear(self) -> None:
         """Forgets all sets."""

@@ -33,7 +33,7 @@ def scan(raw: bytes, wanted: InputFields) -> list[tuple[str, bytes, int, list[by
         spans = row[kernel.SPANS :]
         fields = [raw[a:b] if a >= 0 else None for a, b in zip(spans[::2], spans[1::2], strict=True)]
         found.append((text.decode("utf-8"), id_, row[kernel.CHARACTERS], fields) if row[kernel.READ] else None)
-        assert row[kernel.READ] or not text + id_
+        assert row[kernel.READ] or not (text + id_ or any(fields))
     return found
 
 

@@ -26,6 +26,8 @@ BATCH = 1 << 20
 """Bytes of rows in a block, about; a longer row is a block of its own. More would leave the cache."""
 SLACK = 64
 """Bytes behind the end that kernels may look at or write to."""
+SMALL = 1 << 14
+"""Bytes of rows that are not worth a kernel, which a first run has to compile: they are all judged one by one."""
 BOM = b"\xef\xbb\xbf"
 LF = 10
 
@@ -57,7 +59,7 @@ def read(source: Source, wanted: InputFields) -> Iterator[Pending]:
 
 
 def _blocks(stream: io.BufferedReader) -> Iterator[Block]:
-    data = np.empty(BATCH + SLACK, np.uint8)
+    data = np.empty(max(BATCH, len(BOM)) + SLACK, np.uint8)
     used = line = place = 0
     more = True
     while more:
@@ -138,7 +140,8 @@ def _documents(source: Source, wanted: InputFields, block: Block) -> DocumentBat
     names = _names(wanted)
     texts, ids = np.empty(len(block.data) + SLACK, np.uint8), np.empty(len(block.data) + SLACK, np.uint8)
     table = np.empty((block.lines, kernel.SPANS + 2 * len(wanted.fields)), np.int64)
-    rows = kernel.scan_rows(block.data, block.size, names.keys, names.parts, names.paths, texts, ids, table)
+    scan = kernel.leave_rows if block.size <= SMALL else kernel.scan_rows
+    rows = scan(block.data, block.size, names.keys, names.parts, names.paths, texts, ids, table)
     table = table[:rows]
     lines = table[:, kernel.LINE] + (block.line + 1)
     found = _Values(

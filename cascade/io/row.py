@@ -76,8 +76,9 @@ class RowReader:
             raise Reject("the id is not usable: brackets are nested too deeply") from None
 
     def fields(self, value: dict[str, object]) -> list[object]:
-        """The values of the further fields."""
+        """The values of the further fields; of objects and arrays, which no policy can use, None."""
         found = [find(value, name) for name in self.wanted.fields]
+        found = [None if isinstance(v, dict | list) else v for v in found]
         return [v.value() if isinstance(v, jsontext.Digits) else v for v in found]
 
 

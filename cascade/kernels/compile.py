@@ -24,9 +24,9 @@ def kernel(function):
     """
     cached = _home_is_known() or bool(config.CACHE_DIR)  # type: ignore[attr-defined]
     try:
-        return njit(nogil=True, no_cfunc_wrapper=True, cache=cached)(function)
+        return njit(nogil=True, cache=cached)(function)
     except RuntimeError:
-        return njit(nogil=True, no_cfunc_wrapper=True)(function)
+        return njit(nogil=True)(function)
 
 
 def _home_is_known() -> bool:

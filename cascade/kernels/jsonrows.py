@@ -174,7 +174,7 @@ def scan_rows(data, size, keys, parts, paths, texts, ids, table):
 
     `texts`, `ids` (uint8, 64 bytes longer than `data`) take the texts of the rows and the ids as they are written.
     table[r] (int64) tells of a row: START, STOP its place, its line feed included; LINE its number; READ 1 if it was
-    read, else 0 and no other column counts; TEXT_END, ID_END where its text and id end, which begin where those of the
+    read, else 0: without text and id; TEXT_END, ID_END where its text and id end, which begin where those of the
     row before end (an empty id: none or null); CHARACTERS the code points of the text; from SPANS on, two columns for
     each further field, where its value stands, -1 if it has none or an object or array.
     """
@@ -194,9 +194,20 @@ def scan_rows(data, size, keys, parts, paths, texts, ids, table):
         if end < 0:
             end = row_end(data, i)
             record[TEXT_END], record[ID_END], record[CHARACTERS] = w, v, 0
+            for k in range(SPANS, record.shape[0]):
+                record[k] = -1
         w, v = record[TEXT_END], record[ID_END]
         record[START], record[STOP], record[LINE] = i, end + 1, line
         rows += 1
         line += 1
         i = end + 1
     return rows
+
+
+def leave_rows(data, size, keys, parts, paths, texts, ids, table):
+    """The same for a handful of rows: leaves them all to the caller, without anything compiled."""
+    table[:] = 0
+    table[:, SPANS:] = -1
+    ends = np.flatnonzero(data[:size] == LF) + 1
+    table[:, START], table[:, STOP], table[:, LINE] = np.append(0, ends)[:-1], ends, np.arange(len(ends))
+    return len(ends)

@@ -35,6 +35,8 @@ class Normalize(Options):
 
 
 DEFAULT = Normalize()
+SMALL = 1 << 11
+"""Bytes of text that are not worth a kernel, which a first run has to compile."""
 LONG_TEXT = 4096
 """In shorter texts no row of marks takes the library more than some milliseconds."""
 LONG_ROW = 100
@@ -99,6 +101,8 @@ def normalize_texts(texts: TextBuffer, options: Normalize = DEFAULT) -> TextBuff
 
     Safe to call from several threads; the interpreter lock is released but for characters that meet for the first time.
     """
+    if texts.size <= SMALL:
+        return TextBuffer.from_strings([normalize(texts[row], options) for row in range(len(texts))])
     from cascade.kernels import normalize as kernel
     from cascade.text.clusters import Clusters
     from cascade.text.mapping import ascii_mapping, mapping
