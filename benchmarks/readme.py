@@ -35,7 +35,7 @@ def section(results: Mapping[str, Result]) -> str:
         f"{_threads(next(iter(results.values())))}. Recall and precision are held against all pairs with an exact "
         f"Jaccard similarity of {about['threshold']} or more (word 5-grams), the very criterion that `{OURS}` confirms."
         f" The peers take 16 bands of 8 rows, `{OURS}` 24 of 5; daft, rensa, gaoya and datasketch confirm nothing "
-        f"exactly and write nothing. `{LIMIT}` only parses the rows, hashes the texts and writes the rows, on one thread; "
+        f"exactly and write nothing. `{LIMIT}` only parses rows, hashes texts and writes the rows, on one thread; "
         f"`{OURS}-oph` makes signatures by one-permutation hashing, `{OURS}3` confirms by edit distance. More in "
         "[benchmarks](benchmarks/README.md), and every figure in the files named below."
     )

@@ -152,7 +152,7 @@ def _check_scan(documents: int, stages: tuple[PlannedStage, ...]) -> None:
     limit = CHEAP_SCAN_LIMIT if cheap else SCAN_LIMIT
     if documents <= limit:
         return
-    advice = "minhash (bands: 24, rows_per_band: 5) before the others"
+    advice = "minhash (bands: 24, rows_per_band: 5) before the others, or jaccard without prune: false"
     if not cheap and documents <= CHEAP_SCAN_LIMIT:
         advice += f", or simhash (max_hamming: 20), with which all pairs are tried up to {CHEAP_SCAN_LIMIT:,} documents"
     raise StageError(
