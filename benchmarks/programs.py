@@ -64,9 +64,7 @@ def programs() -> list[Program]:
         _ours("cascade", "confirms exactly, writes kept rows and evidence", "default"),
         _ours("cascade-oph", "as cascade, one-permutation hashing", "default", "--set", "stages.minhash.scheme=oph"),
         _ours("cascade3", "confirms by edit distance, not Jaccard; writes all", "cascade3"),
-        Program(
-            "limit", "parses, hashes and writes lines: no duplicates sought", _limit, lambda task, out: Answer(None)
-        ),
+        Program("limit", "parses, hashes and writes lines, one thread", _limit, lambda task, out: Answer(None)),
         _peer("daft", "buckets only, nothing confirmed or written", "english"),
         _peer("rensa", "shingles in Python; sketch check; nothing written", "english", "chinese"),
         _peer("gaoya", "sketch check; nothing written", "english", "chinese"),

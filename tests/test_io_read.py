@@ -471,3 +471,26 @@ def test_a_name_that_is_no_unicode_can_be_told(tmp_path: Path) -> None:
     path = Path(os.fsdecode(os.fsencode(tmp_path) + b"/\xff.jsonl"))
     path.write_bytes(b'{"text":"a"}\n{"text":"b"}\n')
     assert [json.loads(i) for i in ids(path)] == [f"{tmp_path}/\ufffd.jsonl:1", f"{tmp_path}/\ufffd.jsonl:2"]
+
+
+def test_a_repeated_parent_counts_as_json_has_it(tmp_path: Path) -> None:
+    """The last of equal keys wins, in few rows and in many."""
+    for count in (1, 3000):
+        path = put(tmp_path, b'{"a":{"b":"first"},"a":{"b":"last"}}\n{"a":{"b":"x"},"a":{"c":1},"text":"y"}\n' * count)
+        found = batches(path, text="a.b")
+        assert [text for batch in found for text in batch.texts.to_list()] == ["last"] * count
+        assert sum(len(batch.rejected) for batch in found) == count
+
+
+@pytest.mark.parametrize("depth", [100, 190, 250, 900, 1020, 1100])
+def test_deep_brackets_are_read_or_not_whoever_asks(tmp_path: Path, depth: int) -> None:
+    """How much stack is left must not matter: a float as id makes the standard library read the row."""
+    brackets = b"[" * depth + b'"]]"' + b"]" * depth
+    path = put(tmp_path, b'{"id":0.5,"text":"a","x":' + brackets + b'}\n{"id":' + brackets + b',"text":"b"}\n')
+
+    def from_deep(frames: int) -> list[str]:
+        if frames:
+            return from_deep(frames - 1)
+        return [text for batch in batches(path) for text in batch.texts.to_list()]
+
+    assert from_deep(0) == from_deep(300) == (["a", "b"] if depth < 200 else [])

@@ -12,6 +12,10 @@ import orjson
 RawJson = orjson.Fragment
 """Wraps JSON text (bytes or str) that `dumps` is to insert as it is: how an id keeps its digits."""
 
+DEEPEST = 200
+"""Brackets inside one another that are read by the standard library: it needs the stack, and how much of that is left
+depends on who calls."""
+BRACKETS = re.compile(rb'"(?:[^"\\]|\\.)*"|([\[{])|([\]}])', re.S)
 INT_DIGITS = 4000
 """Python refuses to turn longer digit strings into an int; Decimal does it."""
 EXACT = 2.0**63
@@ -44,12 +48,23 @@ def loads_exact(line: bytes) -> object:
         text = line.decode("utf-8")
     except UnicodeDecodeError as error:
         raise NotJson(f"not UTF-8: byte 0x{line[error.start]:02x} at byte {error.start + 1} of the row") from None
+    if depth(line) > DEEPEST:
+        raise NotJson("not readable: brackets are nested too deeply")
     try:
         return json.loads(text, parse_int=Digits, parse_float=Digits)
     except json.JSONDecodeError as error:
         raise NotJson(f"not JSON: {error.msg} at character {error.pos + 1} of the row") from None
-    except RecursionError:
-        raise NotJson("not readable: brackets are nested too deeply") from None
+
+
+def depth(line: bytes) -> int:
+    """How many brackets of a row are open at once, at most; what stands in strings does not count."""
+    if line.count(b"[") + line.count(b"{") <= DEEPEST:
+        return 0
+    deepest = level = 0
+    for found in BRACKETS.finditer(line):
+        level += bool(found[1]) - bool(found[2])
+        deepest = max(deepest, level)
+    return deepest
 
 
 def loads(row: bytes) -> Any:

@@ -2,8 +2,8 @@
 
 The grammar is that of RFC 8259, whole: a row is read here only if all of it is valid and nothing about it is special;
 every other row is left to the caller, so that there is one place that says what is wrong with a row. Special are: a
-wanted value of another kind than expected or found twice, an escape in a key or an id, half of a surrogate pair,
-nesting beyond 60.
+wanted value of another kind than expected, one that or whose parent is found twice, an escape in a key or an id, the id
+-0, half of a surrogate pair, nesting beyond 60.
 
 `data` is uint8 and has 64 readable bytes behind its end; the last row ends in a line feed. What one row holds cannot
 be looked for beyond that row, for no JSON text holds a line feed inside a string, and elsewhere it ends the row.
@@ -57,11 +57,11 @@ def row_end(data, i):
 
 
 @part
-def read_row(data, i, keys, parts, paths, met, texts, w, ids, v, record):
+def read_row(data, i, keys, parts, paths, met, entered, texts, w, ids, v, record):
     """Reads the row that starts at place `i`, which is no blank; returns the place of its line feed, or -1.
 
-    `keys`, `parts`, `paths` say what is wanted, see `scan_rows`; `met` (int64[paths]) is zero before and after a row
-    that was read. Fills record[TEXT_END:], the text from texts[w], the id from ids[v].
+    `keys`, `parts`, `paths` say what is wanted, see `scan_rows`; `met` and `entered` (int64[paths]) are
+    room: how far each path has been followed, and at which depths. Fills record[TEXT_END:], texts[w:] and ids[v:].
     """
     if data[i] != OPEN_OBJECT:
         return -1
@@ -71,6 +71,7 @@ def read_row(data, i, keys, parts, paths, met, texts, w, ids, v, record):
     text_end, id_end = w, v
     for p in range(met.shape[0]):
         met[p] = 0
+        entered[p] = 0
     for k in range(SPANS, record.shape[0]):
         record[k] = -1
     expected = FIRST_KEY
@@ -108,6 +109,9 @@ def read_row(data, i, keys, parts, paths, met, texts, w, ids, v, record):
             for p in range(paths.shape[0]):
                 if met[p] == depth - 1 and equals(data, begin + 1, i - 1, keys, parts[paths[p, 1] + depth - 1]):
                     if paths[p, 2] > depth:
+                        if entered[p] >> depth & 1:
+                            return -1
+                        entered[p] |= 1 << depth
                         opened |= uint64(1) << uint64(p)
                     else:
                         aims |= uint64(1) << uint64(paths[p, 0])
@@ -147,6 +151,8 @@ def read_row(data, i, keys, parts, paths, met, texts, w, ids, v, record):
             i = read_word(data, i)
         if i < 0:
             return -1
+        if aims & ID and byte == 0x2D and data[begin + 1] == 0x30 and i == begin + 2:
+            return -1  # -0
         if aims & ID and byte != 0x6E:  # not null
             for k in range(begin, i):
                 ids[id_end] = data[k]
@@ -181,7 +187,7 @@ def scan_rows(data, size, keys, parts, paths, texts, ids, table):
     # int64, for numba would compile all of it once more for the number 0.
     w, v, i = int64(0), int64(0), int64(0)
     rows, line = 0, 0
-    met = np.zeros(paths.shape[0], np.int64)
+    met, entered = np.zeros(paths.shape[0], np.int64), np.zeros(paths.shape[0], np.int64)
     while i < size:
         first = skip_blanks(data, i)
         if data[first] == LF:
@@ -189,7 +195,7 @@ def scan_rows(data, size, keys, parts, paths, texts, ids, table):
             line += 1
             continue
         record = table[rows]
-        end = read_row(data, first, keys, parts, paths, met, texts, w, ids, v, record)
+        end = read_row(data, first, keys, parts, paths, met, entered, texts, w, ids, v, record)
         record[READ] = end >= 0
         if end < 0:
             end = row_end(data, i)
