@@ -19,6 +19,7 @@ import orjson
 from benchmarks.compare import WORK, Corpus, compare
 from benchmarks.corpus import Spec, corpus
 from benchmarks.environment import make_ours, make_peers
+from benchmarks.job import read_texts
 from benchmarks.plot import plot_programs
 from benchmarks.programs import ROOT, Program, programs
 from benchmarks.readme import write_section
@@ -107,9 +108,9 @@ def _corpus(options: argparse.Namespace, documents: int) -> Corpus:
     most = documents if documents == options.slow_documents else None
     WORK.mkdir(exist_ok=True)
     unfinished, count, hashed = WORK / "given.part", 0, blake2b(digest_size=4)
-    with options.corpus.open("rb") as source, unfinished.open("wb") as file:
-        for line in islice((line for line in source if line.strip()), most):
-            row = orjson.dumps({"id": count, "text": orjson.loads(line)["text"]}) + b"\n"
+    with unfinished.open("wb") as file:
+        for text in islice(read_texts(options.corpus), most):
+            row = orjson.dumps({"id": count, "text": text}) + b"\n"
             hashed.update(row)
             file.write(row)
             count += 1

@@ -25,7 +25,7 @@ import orjson
 
 from benchmarks.corpus import Spec, texts
 from benchmarks.environment import machine
-from benchmarks.job import Given, write_rows
+from benchmarks.job import Given, read_texts, write_rows
 from benchmarks.page import put
 from benchmarks.programs import ROOT
 from benchmarks.table import markdown, number
@@ -109,7 +109,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 def corpora(options: argparse.Namespace) -> dict[str, Iterator[str]]:
     """The texts of each corpus, by its name."""
-    given = {path.stem: _read(path) for path in options.files}
+    given = {path.stem: read_texts(path) for path in options.files}
     return {
         **given,
         "english": texts(Spec(options.documents, "english")),
@@ -117,13 +117,6 @@ def corpora(options: argparse.Namespace) -> dict[str, Iterator[str]]:
         "templates": pages(options.documents),
         "functions": functions(Path(sysconfig.get_paths()["stdlib"]), options.documents),
     }
-
-
-def _read(path: Path) -> Iterator[str]:
-    with path.open("rb") as file:
-        for line in file:
-            if line.strip():
-                yield orjson.loads(line)["text"]
 
 
 def pages(count: int) -> Iterator[str]:

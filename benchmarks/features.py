@@ -20,12 +20,14 @@ import orjson
 
 from benchmarks.corpus import Spec, texts
 from benchmarks.environment import machine
+from benchmarks.job import read_texts
 from benchmarks.page import put
 from benchmarks.programs import ROOT
 from benchmarks.table import markdown
 from cascade.columns import ColumnStore, observe
 from cascade.config import load_config
 from cascade.config.model import Config
+from cascade.corpus import TextStore
 from cascade.kernels import minhash, simhash
 from cascade.parallel import ordered_map
 from cascade.plan import make_plan
@@ -48,7 +50,7 @@ BATCH = 1 << 20
 def main(arguments: Sequence[str] | None = None) -> int:
     options = _options(arguments)
     corpora = {name: _generated(name, options.megabytes) for name in SHINGLERS} if not options.corpus else {
-        path.stem: _read(path) for path in options.corpus
+        path.stem: TextBuffer.from_strings(read_texts(path)) for path in options.corpus
     }  # fmt: skip
     measured = [
         {
@@ -88,10 +90,6 @@ def _generated(language: Any, megabytes: float) -> TextBuffer:
     return TextBuffer.from_strings(texts(Spec(max(1, int(megabytes * 450)), language)))
 
 
-def _read(path: Path) -> TextBuffer:
-    return TextBuffer.from_strings(orjson.loads(line)["text"] for line in path.read_bytes().splitlines())
-
-
 # -- measuring ---------------------------------------------------------------------------------------------------------
 
 
@@ -124,10 +122,10 @@ def pieces(raw: TextBuffer) -> list[TextBuffer]:
 
 def joined(parts: Sequence[TextBuffer]) -> TextBuffer:
     """One buffer of all texts of several."""
-    rows = [part.data[part.offsets[0] : part.offsets[-1]] for part in parts]
-    lengths = [np.diff(part.offsets) for part in parts]
-    data = np.concatenate((*rows, np.zeros(64, np.uint8)))
-    return TextBuffer(data, np.concatenate(([0], np.cumsum(np.concatenate(lengths)))).astype(np.int64))
+    store = TextStore(sum(part.size for part in parts))
+    for part in parts:
+        store.append(part)
+    return store.finish()
 
 
 def feature_pass(raw: TextBuffer, config: Config, workers: int) -> tuple[float, float]:

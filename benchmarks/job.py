@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -58,6 +58,14 @@ def start_up(given: Given, work: Path, threads: int) -> float:
     path = write_rows((f"a few words and the number {i}" for i in range(9)), work / "few.jsonl")
     clean(given, path, work, threads, 600)
     return clean(given, path, work, threads, 600).run.cpu
+
+
+def read_texts(path: Path) -> Iterator[str]:
+    """The field `text` of each row of a JSONL file."""
+    with path.open("rb") as file:
+        for line in file:
+            if line.strip():
+                yield orjson.loads(line)["text"]
 
 
 def write_rows(texts: Iterable[str], path: Path) -> Path:

@@ -1,4 +1,4 @@
-"""The tables of docs/performance.md and their places there: figures get there by this and by no hand."""
+"""Tables of figures and their places in README.md and docs/performance.md: they get there by this and by no hand."""
 
 from __future__ import annotations
 

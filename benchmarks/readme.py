@@ -14,10 +14,10 @@ from typing import Any
 
 import orjson
 
+from benchmarks.page import put
 from benchmarks.programs import ROOT
 from benchmarks.table import LIMIT, OURS, markdown, number
 
-SECTION = re.compile(r"(?<=^<!-- speed -->\n).*?(?=^<!-- /speed -->$)", re.M | re.S)
 WIDTH = 119
 
 Result = Mapping[str, Any]
@@ -91,8 +91,7 @@ def _threads(result: Result) -> str:
 
 def write_section(paths: Sequence[Path], readme: Path = ROOT / "README.md") -> None:
     """Puts the section of result files into README.md."""
-    text = section({path.stem: orjson.loads(path.read_bytes()) for path in paths})
-    readme.write_text(SECTION.sub(lambda _: text, readme.read_text("utf-8"), count=1), "utf-8")
+    put("speed", section({path.stem: orjson.loads(path.read_bytes()) for path in paths}), readme)
 
 
 if __name__ == "__main__":

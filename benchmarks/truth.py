@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import orjson
 
+from benchmarks.job import read_texts
 from benchmarks.words import words
 
 NGRAM = 5
@@ -33,9 +33,7 @@ def true_pairs(corpus: Path, language: str, threshold: float) -> Int64:
     """Rows of all pairs with J >= threshold, int64[pairs, 2], left < right; kept beside the corpus once computed."""
     kept = corpus.with_suffix(f".truth-{threshold:g}-v1.npy")
     if not kept.exists():
-        with corpus.open("rb") as file:
-            pairs = join((orjson.loads(line)["text"] for line in file), language, threshold)
-        np.save(kept, pairs)
+        np.save(kept, join(read_texts(corpus), language, threshold))
     found: Int64 = np.load(kept)
     return found
 

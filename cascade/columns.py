@@ -57,11 +57,12 @@ def observe(
     """
     asked = [planned for planned in plan.stages if planned.facts.summary is None]
     stages = {planned.stage.name: planned.stage for planned in asked}
+    text_bytes = view.text_bytes(rows) if asked else None
     facts = {
         planned.stage.name: replace(
             planned.facts,
             enumerates=planned.enumerates,
-            text_bytes=view.text_bytes(rows),
+            text_bytes=text_bytes,
             candidates=candidates,
             memory=None if memory is None else memory.working // 2,
         )

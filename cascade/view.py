@@ -138,7 +138,7 @@ class CorpusView:
 
     def text_bytes(self, rows: Rows | None = None) -> int:
         """Bytes of the texts of some documents, or of all."""
-        return int(self._sizes(self.memory.arange(len(self)) if rows is None else rows).sum())
+        return int(self._sizes(rows).sum())
 
     def texts(self, rows: Rows) -> TextBuffer:
         """Normalised texts of some documents."""
@@ -152,8 +152,8 @@ class CorpusView:
             for part in self._parts(some):
                 yield DocumentBatch(part, self.texts(part), self.shingler, self.seed)
 
-    def _sizes(self, rows: Rows) -> Rows:
-        at = self.order[rows]
+    def _sizes(self, rows: Rows | None) -> Rows:
+        at = self.order if rows is None else self.order[rows]
         sizes: Rows = self._texts.offsets[at + 1] - self._texts.offsets[at]
         return sizes
 

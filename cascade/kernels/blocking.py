@@ -21,15 +21,21 @@ def _list(bucket, core):
     return 2 * int64(bucket) + 1 - int64(core)
 
 
+@part
+def _hang(d, indptr, bucket, core, head, following):
+    """Hangs a document, which is behind all that hang already, into the lists of its buckets."""
+    for e in range(indptr[d], indptr[d + 1]):
+        if following[e] != PASSIVE:
+            at = _list(bucket[e], core[d])
+            following[e] = head[at]
+            head[at] = e
+
+
 @kernel
 def push(docs, indptr, bucket, core, head, following):
     """Hangs `docs` (ascending, all behind those that hang already) into the lists of their buckets."""
     for d in docs:
-        for e in range(indptr[d], indptr[d + 1]):
-            if following[e] != PASSIVE:
-                at = _list(bucket[e], core[d])
-                following[e] = head[at]
-                head[at] = e
+        _hang(d, indptr, bucket, core, head, following)
 
 
 @kernel
@@ -100,18 +106,14 @@ def partners(docs, low, hang, indptr, bucket, owner, core, head, following, stam
             at = -2
             offset += 1
         if hang:
-            for e in range(indptr[d], indptr[d + 1]):
-                if following[e] != PASSIVE:
-                    own = _list(bucket[e], core[d])
-                    following[e] = head[own]
-                    head[own] = e
+            _hang(d, indptr, bucket, core, head, following)
         offset = 0
         q += 1
     state[0], state[1], state[2] = q, 0, -2
     return written
 
 
-@kernel
+@part
 def first_shared(a, b, indptr, bucket, following):
     """The lowest bucket that documents a and b share and in which a is met, or -1."""
     i, j = indptr[a], indptr[b]
@@ -198,7 +200,7 @@ def across(start, docs, indptr, bucket, core, following, root, kept, state, left
     return written
 
 
-@kernel
+@part
 def _meet(others, i, roots, inside, b, indptr, bucket, core, following, written, left, right):
     """Writes the pairs of member i with those of `others` (ascending) behind it that have another root."""
     low, high = 0, others.shape[0]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numba import uint64
 
-from cascade.kernels.compile import kernel
+from cascade.kernels.compile import kernel, part
 from cascade.kernels.hashing import mix64
 
 PASSIVE = -2
@@ -55,7 +55,7 @@ def group(keys, present, out, first, part, moved, place):
     return bucket
 
 
-@kernel
+@part
 def _meet_in(slots, keys, place, out, bucket):
     """Gives equal keys one bucket: open addressing with linear probing over `slots`, at most half full."""
     slots[:] = -1

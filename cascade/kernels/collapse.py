@@ -5,6 +5,7 @@ from __future__ import annotations
 from numba import uint64
 
 from cascade.kernels.compile import kernel
+from cascade.kernels.words import same_bytes
 
 
 @kernel
@@ -29,7 +30,7 @@ def first_of_each(order, data, offsets, digest, slots, twin_of, left):
                     digest[other, 0] == digest[row, 0]
                     and digest[other, 1] == digest[row, 1]
                     and offsets[other + 1] - offsets[other] == size
-                    and _equal(data, offsets[other], offsets[row], size)
+                    and same_bytes(data, offsets[other], data, offsets[row], size)
                 ):
                     twin_of[row] = other
                     break
@@ -40,14 +41,6 @@ def first_of_each(order, data, offsets, digest, slots, twin_of, left):
         left[n] = row
         n += 1
     return n
-
-
-@kernel
-def _equal(data, a, b, size):
-    for i in range(size):  # noqa: SIM110
-        if data[a + i] != data[b + i]:
-            return False
-    return True
 
 
 @kernel

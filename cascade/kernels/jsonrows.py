@@ -16,6 +16,7 @@ from numba import int64, uint64
 
 from cascade.kernels.compile import kernel, part
 from cascade.kernels.jsonvalues import QUOTE, read_number, read_string, read_word
+from cascade.kernels.words import same_bytes
 
 COMMA, COLON, LF = 0x2C, 0x3A, 0x0A
 OPEN_OBJECT, CLOSE_OBJECT, OPEN_ARRAY, CLOSE_ARRAY = 0x7B, 0x7D, 0x5B, 0x5D
@@ -35,17 +36,6 @@ def skip_blanks(data, i):
     while data[i] == 0x20 or data[i] == 0x09 or data[i] == 0x0D:
         i += 1
     return i
-
-
-@part
-def equals(data, start, stop, keys, key):
-    """Whether data[start:stop] is keys[key[0]:key[1]]."""
-    if stop - start != key[1] - key[0]:
-        return False
-    same = True
-    for k in range(stop - start):
-        same &= data[start + k] == keys[key[0] + k]
-    return same
 
 
 @part
@@ -106,8 +96,12 @@ def read_row(data, i, keys, parts, paths, met, entered, texts, w, ids, v, record
             if byte != QUOTE or (escaped and depth <= deepest):
                 return -1
             aims, opened = uint64(0), uint64(0)
+            size = i - begin - 2
             for p in range(paths.shape[0]):
-                if met[p] == depth - 1 and equals(data, begin + 1, i - 1, keys, parts[paths[p, 1] + depth - 1]):
+                if met[p] != depth - 1:
+                    continue
+                name = paths[p, 1] + depth - 1
+                if parts[name, 1] - parts[name, 0] == size and same_bytes(data, begin + 1, keys, parts[name, 0], size):
                     if paths[p, 2] > depth:
                         if entered[p] >> depth & 1:
                             return -1

@@ -13,8 +13,9 @@ from __future__ import annotations
 from numba import int64, uint64
 
 from cascade.kernels.compile import kernel, part
+from cascade.kernels.hashing import GOLDEN, MIX_A, hash_bytes
 from cascade.kernels.tokenize import code_point
-from cascade.kernels.words import high_bits, load64, low_bits, map_ascii, store64, trailing_zeros
+from cascade.kernels.words import high_bits, load64, low_bits, map_ascii, same_bytes, store64, trailing_zeros
 
 LEADS, JOINS, BARE, LIBRARY, SPACE_FIRST, SPACE_LAST, CONTEXT, SPECIAL = 1, 2, 4, 8, 16, 32, 64, 128
 """It may compose with what follows; with what precedes; holds no starter; needs the library; replaced by text that
@@ -104,32 +105,22 @@ def find_cluster(data, start, end, slots, keys, key_ends, known):
 
     Cluster k is keys[key_ends[k]:key_ends[k + 1] - 1], with a line feed behind it; known[0] of them are in the table.
     """
-    code = uint64(end - start)
-    for i in range(start, end, 8):
-        word = load64(data, i)
-        if end - i < 8:
-            word &= (uint64(1) << uint64(8 * (end - i))) - uint64(1)
-        code = (code ^ word) * uint64(0x9E3779B97F4A7C15)
-        code ^= code >> uint64(32)
-    slot = int64(code & uint64(slots.shape[0] - 1))
+    size = end - start
+    slot = int64(hash_bytes(data, start, end, GOLDEN, MIX_A) & uint64(slots.shape[0] - 1))
     while slots[slot] > 0:
         number = int64(slots[slot]) - 1
         place = key_ends[number]
-        if key_ends[number + 1] - place - 1 == end - start:
-            k = 0
-            while k < end - start and keys[place + k] == data[start + k]:
-                k += 1
-            if k == end - start:
-                return number
+        if key_ends[number + 1] - place - 1 == size and same_bytes(keys, place, data, start, size):
+            return number
         slot = (slot + 1) & (slots.shape[0] - 1)
     number = known[0]
     if number == key_ends.shape[0] - 1:
         return -1
     place = key_ends[number]
-    for k in range(end - start):
+    for k in range(size):
         keys[place + k] = data[start + k]
-    keys[place + end - start] = 10
-    key_ends[number + 1] = place + end - start + 1
+    keys[place + size] = 10
+    key_ends[number + 1] = place + size + 1
     slots[slot] = number + 1
     known[0] = number + 1
     return number

@@ -171,3 +171,12 @@ def map_ascii(typing_context, data, i, out, w, lower, drop, zero, space):
 def low_bits(count):
     """A word whose `count` (0-64) lowest bits are set."""
     return uint64(0) if count == 0 else uint64(0xFFFFFFFFFFFFFFFF) >> uint64(64 - count)
+
+
+@part
+def same_bytes(data, i, other, j, size):
+    """Whether data[i:i + size] and other[j:j + size] are equal."""
+    k = 0
+    while k < size and data[i + k] == other[j + k]:
+        k += 1
+    return k == size
