@@ -13,6 +13,7 @@ import numpy as np
 
 from cascade.config import Config, load_config
 from cascade.corpus import Corpus
+from cascade.early import early_columns
 from cascade.evidence import partners, scores_at
 from cascade.given import Given, given_by
 from cascade.io.documents import Rejected
@@ -148,6 +149,7 @@ def dedupe(
     memory = memory_for(loaded.memory)
     workers = memory.threads(workers or available_workers())
     progress = progress or Silent()
-    given, corpus, rejected = given_by(data, loaded, workers, progress, memory)
-    outcome = deduplicate(corpus, loaded, workers=workers, progress=progress, memory=memory)
+    early = early_columns(loaded, memory)
+    given, corpus, rejected = given_by(data, loaded, workers, progress, memory, early)
+    outcome = deduplicate(corpus, loaded, workers=workers, progress=progress, memory=memory, early=early)
     return Result(loaded, outcome, corpus, tuple(rejected), given)

@@ -40,6 +40,7 @@ Summaries = dict[str, Summary]
 """What stages have observed, by their names."""
 MOST_SUMMARIES = 8
 """Threads of a first pass at most: each holds a summary of its own, and these can be large."""
+ROWS_AT_ONCE = 1 << 12
 
 
 def observe(
@@ -115,15 +116,24 @@ class Census:
     without: int = 0
     single: int = 0
 
-    def add(self, batch: DocumentBatch) -> None:
-        """Counts the documents of a batch."""
-        empty = np.zeros(len(batch.rows), bool)
-        for shingler, shingles in batch.used().items():
-            empty |= shingles.lengths == 0
-            if shingler == batch.shingler:
-                self.single += int((shingles.lengths == 1).sum())
-        self.documents += len(batch.rows)
-        self.without += int(empty.sum())
+    def count(self, flags: npt.NDArray[np.uint8]) -> None:
+        """Counts documents by their flags."""
+        self.documents += len(flags)
+        self.without += int(np.count_nonzero(flags & WITHOUT))
+        self.single += int(np.count_nonzero(flags & SINGLE))
+
+
+WITHOUT, SINGLE = 1, 2
+
+
+def census_flags(batch: DocumentBatch) -> npt.NDArray[np.uint8]:
+    """What the census is to know of each document of a batch whose columns have been computed."""
+    flags = np.zeros(len(batch.rows), np.uint8)
+    for shingler, shingles in batch.used().items():
+        flags[shingles.lengths == 0] |= WITHOUT
+        if shingler == batch.shingler:
+            flags[shingles.lengths == 1] |= SINGLE
+    return flags
 
 
 @dataclass(frozen=True)
@@ -149,21 +159,29 @@ class ColumnStore:
         self.view = view
         self.memory = memory or Memory()
         self.workers = workers
-        eager = [s for s in plan.stages if s.enumerates or not s.predicate.late]
-        self.eager = sorted(eager, key=lambda s: not s.predicate.prunes)
+        self.eager = sorted(plan.eager, key=lambda s: not s.predicate.prunes)
         self.seconds = {s.stage.name: 0.0 for s in plan.stages}
         self.census = Census()
         self._columns: dict[str, dict[str, npt.NDArray[Any]]] = {s.stage.name: {} for s in plan.stages}
         self._done = {s.stage.name: np.zeros(len(view), bool) for s in plan.stages if s not in self.eager}
         self._ragged: RaggedKeys | None = None
 
-    def compute(self, progress: Progress) -> None:
-        """Computes the columns of all stages but late filters."""
+    def compute(self, progress: Progress, rows: Rows | None = None) -> None:
+        """Computes the columns of all stages but late filters: for all documents, or for `rows`, the rest being put."""
         progress.start("columns", len(self.view))
-        for batch in self._fill(self.eager, self.view.batches()):
-            self.census.add(batch)
+        if rows is not None:
+            progress.advance("columns", len(self.view) - len(rows))
+        for batch in self._fill(self.eager, self.view.batches(rows)):
+            self.census.count(census_flags(batch))
             progress.advance("columns", len(batch.rows))
         progress.finish("columns")
+
+    def put(self, planned: PlannedStage, name: str, values: npt.NDArray[Any], place: Rows) -> None:
+        """A column that has been computed before: values[place[row]] is that of document `row`; -1: not there."""
+        whole = self._column(planned, name, values)
+        for start in range(0, len(place), ROWS_AT_ONCE):
+            some = slice(start, start + ROWS_AT_ONCE)
+            whole[some] = values[place[some]]
 
     def renew(self, plan: Plan, names: Collection[str], rows: Rows) -> None:
         """Computes the columns of some stages anew, which have learnt more, for documents `rows`."""
@@ -225,17 +243,21 @@ class ColumnStore:
             yield batch
 
     def _store(self, planned: PlannedStage, part: Computed) -> None:
-        whole = self._columns[planned.stage.name]
         for name, values in part.columns.items():
             with asking(planned.stage, f"column {name!r}"):
-                if name not in whole:
-                    order = "F" if planned.enumerates else "C"
-                    whole[name] = self.memory.zeros((len(self.view), *values.shape[1:]), values.dtype, order)
-                whole[name][part.rows] = values
+                self._column(planned, name, values)[part.rows] = values
         if part.keys is not None:
             if self._ragged is None:
                 self._ragged = RaggedKeys(len(self.view), self.memory)
             self._ragged.add(*part.keys)
+
+    def _column(self, planned: PlannedStage, name: str, like: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """The column `name` of a stage, for all documents; entries are such as `like` has."""
+        mine = self._columns[planned.stage.name]
+        if name not in mine:
+            order = "F" if planned.enumerates else "C"
+            mine[name] = self.memory.zeros((len(self.view), *like.shape[1:]), like.dtype, order)
+        return mine[name]
 
 
 def compute_columns(planned: PlannedStage, batch: DocumentBatch) -> tuple[Computed, DocumentBatch]:

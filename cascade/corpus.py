@@ -1,13 +1,15 @@
 """Corpus: all documents of a run, numbered in input order: normalised texts, ids, where they came from.
 
-Grows batch by batch and is then frozen. Nothing here opens a file, shingles or decides.
+Grows batch by batch and is then frozen. Its texts are held, or wherever they can be had from again. Nothing here opens
+a file, shingles or decides.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +17,34 @@ import numpy.typing as npt
 from cascade.memory import Growing, Memory
 from cascade.pairs import Rows
 from cascade.text.buffer import PAD, TextBuffer
+
+
+class Texts(Protocol):
+    """The normalised texts of all documents. Any thread may ask; a TextBuffer holds them, others read them again."""
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, i: int, /) -> str:
+        """The text of row i."""
+
+    def sizes(self, rows: Rows | None = None) -> Rows:
+        """Bytes of the texts at `rows`, or of all."""
+
+    def take(self, rows: Rows) -> TextBuffer:
+        """The texts at `rows`, in that order."""
+
+    def same(self, left: Rows, right: Rows) -> npt.NDArray[np.bool_]:
+        """Whether the texts at left[i] and right[i] are equal."""
+
+
+@dataclass(frozen=True)
+class Places:
+    """Where the rows of some documents are in their sources, and the bytes of their normalised texts: int64 each."""
+
+    source: Rows
+    start: Rows
+    stop: Rows
+    size: Rows
 
 
 class TextStore:
@@ -61,7 +91,7 @@ class Arrival:
 class Corpus:
     """All documents of a run in input order; see Arrival for the arrays."""
 
-    texts: TextBuffer
+    texts: Texts
     digest: npt.NDArray[np.uint64]
     ids: TextBuffer
     source: Rows
@@ -76,19 +106,29 @@ class Corpus:
 
 
 class CorpusBuilder:
-    """Takes arrivals in input order; `finish` gives the corpus. `expected`: bytes of text that may come."""
+    """Takes arrivals in input order; `finish` gives the corpus. `expected`: bytes of text that may come.
 
-    def __init__(self, expected: int = 0, memory: Memory | None = None) -> None:
+    With `again` texts are let go: it tells, of the places of all documents, where they can be had from.
+    """
+
+    def __init__(
+        self, expected: int = 0, memory: Memory | None = None, again: Callable[[Places], Texts] | None = None
+    ) -> None:
         memory = memory or Memory()
-        self._texts = TextStore(expected, memory)
+        self._again = again
+        self._texts = TextStore(0 if again else expected, memory)
         self._ids = TextStore(0, memory)
-        self._arrays = {name: Growing(memory, np.int64) for name in ("source", "line", "start", "stop", "characters")}
+        names = ["source", "line", "start", "stop", "characters", *(["size"] if again else [])]
+        self._arrays = {name: Growing(memory, np.int64) for name in names}
         self._digest = Growing(memory, np.uint64)
         self._fields: dict[str, list[object]] = {}
 
     def add(self, arrival: Arrival) -> None:
         """Appends the documents of one batch."""
-        self._texts.append(arrival.texts)
+        if self._again is None:
+            self._texts.append(arrival.texts)
+        else:
+            self._arrays["size"].append(arrival.texts.sizes())
         self._ids.append(arrival.ids)
         self._digest.append(arrival.digest.reshape(-1))
         self._arrays["source"].append(np.full(len(arrival.texts), arrival.source, np.int64))
@@ -99,12 +139,16 @@ class CorpusBuilder:
 
     def finish(self) -> Corpus:
         """The corpus of all that was added."""
+        arrays = {name: array.finish() for name, array in self._arrays.items()}
+        texts: Texts = self._texts.finish()
+        if self._again is not None:
+            texts = self._again(Places(arrays["source"], arrays["start"], arrays["stop"], arrays.pop("size")))
         return Corpus(
-            texts=self._texts.finish(),
+            texts=texts,
             digest=self._digest.finish().reshape(-1, 2),
             ids=self._ids.finish(),
             fields=self._fields,
-            **{name: array.finish() for name, array in self._arrays.items()},
+            **arrays,
         )
 
 

@@ -14,16 +14,15 @@ from cascade.io.jsontext import RawJson
 from cascade.memory import Memory
 from cascade.pairs import Rows
 from cascade.result import Outcome
-from cascade.view import take_texts
 
 ROWS_AT_ONCE = 16 * 1024
 
 
 def raw_ids(corpus: Corpus, rows: Rows) -> list[RawJson]:
     """The ids of some rows as the JSON text they came in."""
-    ids = take_texts(corpus.ids, rows)
-    data = ids.data.tobytes()
-    return [RawJson(data[a:b]) for a, b in pairwise(ids.offsets.tolist())]
+    ids = corpus.ids.take(rows)
+    data = ids.data[ids.offsets[0] : ids.offsets[-1]].tobytes()
+    return [RawJson(data[a:b]) for a, b in pairwise((ids.offsets - ids.offsets[0]).tolist())]
 
 
 def scores_at(outcome: Outcome, pairs: Rows) -> list[dict[str, float]]:

@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from cascade.config.model import Config
 from cascade.corpus import Arrival, Corpus, CorpusBuilder, digests
+from cascade.early import EarlyColumns, Part
 from cascade.errors import InputError
 from cascade.io.documents import Rejected, Source
 from cascade.io.row import find
@@ -90,19 +91,22 @@ class GivenFiles:
 
 
 def given_by(
-    data: Any, config: Config, workers: int, progress: Progress, memory: Memory
+    data: Any, config: Config, workers: int, progress: Progress, memory: Memory, early: EarlyColumns | None = None
 ) -> tuple[Given, Corpus, list[Rejected]]:
-    """The corpus of what a user has handed over, and the rows that could not be used."""
+    """The corpus of what a user has handed over, and the rows that could not be used.
+
+    `early` takes what is to be computed of the documents as they arrive.
+    """
     paths = _paths(data)
     if paths is not None:
         from cascade.io.read import find_inputs
 
         sources = find_inputs(paths)
-        corpus, refused = read_corpus(sources, config, memory, workers=workers, progress=progress)
+        corpus, refused = read_corpus(sources, config, memory, early, workers=workers, progress=progress)
         return GivenFiles(sources, corpus, np.arange(len(corpus), dtype=np.int64)), corpus, refused
     if hasattr(data, "__arrow_c_stream__") and _has_columns(data):
         table = _table(data)
-        corpus, refused, position = _read(_table_rows(table, config), config, workers, memory)
+        corpus, refused, position = _read(_table_rows(table, config), config, workers, memory, early)
         # A reader of batches has been used up; all others give back their own kind.
         return GivenFrame(data if hasattr(data, "__len__") else table, position), corpus, refused
     try:
@@ -116,7 +120,7 @@ def given_by(
         ) from None
     rows = list(rows)
     _refuse_names(rows)
-    corpus, refused, position = _read(_list_rows(rows, config), config, workers, memory)
+    corpus, refused, position = _read(_list_rows(rows, config), config, workers, memory, early)
     return GivenList(rows, position), corpus, refused
 
 
@@ -198,7 +202,9 @@ def _table_rows(table: pa.Table, config: Config) -> Iterator[Row]:
         number += batch.num_rows
 
 
-def _read(rows: Iterable[Row], config: Config, workers: int, memory: Memory) -> tuple[Corpus, list[Rejected], Rows]:
+def _read(
+    rows: Iterable[Row], config: Config, workers: int, memory: Memory, early: EarlyColumns | None
+) -> tuple[Corpus, list[Rejected], Rows]:
     """The corpus of rows, those that hold no text, and the position of each document."""
     builder = CorpusBuilder(0, memory)
     fields = _wanted(config)
@@ -220,10 +226,10 @@ def _read(rows: Iterable[Row], config: Config, workers: int, memory: Memory) -> 
                 chunk = []
         yield chunk
 
-    def arrive(chunk: list[tuple[int, Row]]) -> Arrival:
+    def arrive(chunk: list[tuple[int, Row]]) -> tuple[Arrival, Part | None]:
         texts = normalize_texts(TextBuffer.from_strings(row[0] for _, row in chunk), config.normalize)
         numbers = np.array([number for number, _ in chunk], np.int64)
-        return Arrival(
+        arrived = Arrival(
             texts=texts,
             digest=digests(texts, config.seed),
             ids=TextBuffer.from_strings(_id_text(row[1]) for _, row in chunk),
@@ -234,9 +240,12 @@ def _read(rows: Iterable[Row], config: Config, workers: int, memory: Memory) -> 
             characters=np.array([len(row[0]) for _, row in chunk], np.int64),
             fields={name: [row[2][i] for _, row in chunk] for i, name in enumerate(fields)},
         )
+        return arrived, early.compute(texts, arrived.digest) if early else None
 
-    for arrived in ordered_map(arrive, chunks(), workers):
+    for arrived, part in ordered_map(arrive, chunks(), workers):
         builder.add(arrived)
+        if early and part:
+            early.add(part)
     if refused and not position:
         raise InputError(f"none of the {len(refused):,} rows holds a text; the first: {refused[0].error}")
     return builder.finish(), refused, np.array(position, np.int64)

@@ -8,9 +8,11 @@ from math import isnan
 import numpy as np
 
 from cascade.config.model import KeepPreferred
-from cascade.corpus import Corpus
+from cascade.corpus import Corpus, Texts
 from cascade.memory import Memory
 from cascade.pairs import Rows
+from cascade.parallel import ordered_map
+from cascade.text.buffer import batches
 
 
 def keep_order(corpus: Corpus, policy: str | KeepPreferred, memory: Memory | None = None) -> tuple[Rows, int]:
@@ -64,7 +66,7 @@ def _preferred(values: Sequence[object], order: Sequence[object]) -> tuple[Rows,
     return np.argsort(rank, kind="stable"), int((rank == len(order)).sum())
 
 
-def collapse(corpus: Corpus, order: Rows, memory: Memory | None = None) -> tuple[Rows, Rows]:
+def collapse(corpus: Corpus, order: Rows, memory: Memory | None = None, workers: int = 1) -> tuple[Rows, Rows]:
     """Equal non-empty normalised texts: (order without all but the first of each, twin_of int64[documents]).
 
     twin_of[row] is the row that stands for the text, the first in keep order; a row that stands for itself has its own
@@ -75,7 +77,30 @@ def collapse(corpus: Corpus, order: Rows, memory: Memory | None = None) -> tuple
     memory = memory or Memory()
     twin_of = memory.arange(len(order))
     left = memory.empty(len(order), np.int64)
-    n = first_of_each(
-        order, corpus.texts.data, corpus.texts.offsets, corpus.digest, memory.slots(len(order)), twin_of, left
-    )
+    filled = corpus.texts.sizes() > 0
+    n = first_of_each(order, filled, corpus.digest, memory.slots(len(order)), twin_of, left)
+    if n < len(order):
+        unlike = _unlike(corpus.texts, twin_of, workers)
+        if len(unlike):
+            _part(corpus.texts, order, twin_of, np.unique(twin_of[unlike]))
+            return order[twin_of[order] == order], twin_of
     return left[:n], twin_of
+
+
+def _unlike(texts: Texts, twin_of: Rows, workers: int) -> Rows:
+    """Rows whose text is not that of the row that stands for them: equal digests are no proof."""
+    twins = np.flatnonzero(twin_of != np.arange(len(twin_of)))
+    twins = twins[np.argsort(twin_of[twins], kind="stable")]  # a text is read once for all of its twins, or nearly
+
+    def compare(rows: Rows) -> Rows:
+        return rows[~texts.same(rows, twin_of[rows])]
+
+    return np.concatenate(list(ordered_map(compare, batches(twins, texts.sizes(twins)), workers)))
+
+
+def _part(texts: Texts, order: Rows, twin_of: Rows, firsts: Rows) -> None:
+    """Sets `twin_of` anew for the rows whose digest is that of one of `firsts`, by the texts themselves."""
+    first: dict[bytes, int] = {}
+    for row in order[np.isin(twin_of[order], firsts)].tolist():
+        text = texts.take(np.array([row]))
+        twin_of[row] = first.setdefault(text.data[text.offsets[0] : text.offsets[1]].tobytes(), row)

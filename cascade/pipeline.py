@@ -15,6 +15,7 @@ from cascade.buckets import bucket_candidates
 from cascade.columns import Census, ColumnStore, asking, observe
 from cascade.config.model import Config
 from cascade.corpus import Corpus
+from cascade.early import EarlyColumns
 from cascade.errors import StageError
 from cascade.funnel import Funnel
 from cascade.keep import collapse, keep_order
@@ -39,8 +40,12 @@ def deduplicate(
     workers: int | None = None,
     progress: Progress | None = None,
     memory: Memory | None = None,
+    early: EarlyColumns | None = None,
 ) -> Outcome:
-    """Decides about every document of a corpus. The answer does not depend on `workers` and `memory`."""
+    """Decides about every document of a corpus. The answer does not depend on `workers` and `memory`.
+
+    `early`: what was computed of it while it arrived, which is used up.
+    """
     memory = memory or Memory()
     workers = workers or available_workers()
     progress = progress or Silent()
@@ -49,7 +54,7 @@ def deduplicate(
     with clock("collapse"):
         order, unusable = keep_order(corpus, config.resolve.keep, memory)
         if config.exact:
-            order, twin_of = collapse(corpus, order, memory)
+            order, twin_of = collapse(corpus, order, memory, workers)
         else:
             twin_of = memory.arange(len(corpus))
     if unusable:
@@ -61,14 +66,14 @@ def deduplicate(
     plan = make_plan(config, len(view), workers=workers)
     with clock("observe"):
         # What is learnt of the corpus must not depend on `exact`, or collapsing would change answers.
-        distinct = order if config.exact else collapse(corpus, order, memory)[0]
+        distinct = order if config.exact else collapse(corpus, order, memory, workers)[0]
         one_of_each = CorpusView(corpus.texts, distinct, config.shingle, config.seed, workers, memory)
         summaries = observe(one_of_each, plan, workers, progress, memory)
         if summaries:
             plan = make_plan(config, len(view), summaries=summaries, workers=workers)
     store = ColumnStore(view, plan, workers, memory)
     with clock("columns"):
-        store.compute(progress)
+        store.compute(progress, early.adopt(store, twin_of) if early else None)
     warnings += census_warnings(store.census, config)
     with clock("candidates"):
         keys = blocking_keys(plan, store, len(view))

@@ -41,6 +41,11 @@ class Plan:
     """No stage offers keys: all pairs are tried."""
 
     @property
+    def eager(self) -> tuple[PlannedStage, ...]:
+        """Stages whose columns are computed for all documents, not only for those in pairs."""
+        return tuple(s for s in self.stages if s.enumerates or not s.predicate.late)
+
+    @property
     def recall_at(self) -> float | None:
         """The Jaccard similarity at which recall is predicted: the confirm threshold."""
         return self.config.recall_at

@@ -20,7 +20,9 @@ import numpy as np
 from cascade.config import warnings as advice
 from cascade.config.model import Config, Input
 from cascade.corpus import Arrival, Corpus, CorpusBuilder, digests
+from cascade.early import EarlyColumns, Part, early_columns
 from cascade.evidence import cluster_rows, pair_rows, removed_rows
+from cascade.io.again import TextsAgain
 from cascade.io.documents import DocumentBatch, InputFields, Rejected, Source
 from cascade.io.place import output_folder
 from cascade.io.read import earlier_results, find_inputs, read_all
@@ -34,6 +36,9 @@ from cascade.result import Outcome, RunReport
 from cascade.text.normalize import normalize_texts
 
 PACKAGES = ("cascade-dedup", "numpy", "numba", "pyarrow", "rapidfuzz", "xxhash", "jieba", "rjieba")
+
+HELD, HELD_EACH = 1 << 25, 1 << 20
+"""Bytes of all inputs, and of an input on average, up to which texts are held though they could be read again."""
 
 
 def run_files(
@@ -70,9 +75,12 @@ def run_files(
     with output_folder(out, overwrite, needed) as work:
         if work_dir is None:
             arrays.folder = out.resolve().parent if keep_work else work.parent
-        corpus, rejected = read_corpus(sources, config, arrays, strict=strict, workers=workers, progress=progress)
+        early = early_columns(config, arrays)
+        corpus, rejected = read_corpus(
+            sources, config, arrays, early, strict=strict, workers=workers, progress=progress
+        )
         reading = perf_counter() - start
-        outcome = deduplicate(corpus, config, workers=workers, progress=progress, memory=arrays)
+        outcome = deduplicate(corpus, config, workers=workers, progress=progress, memory=arrays, early=early)
         writing = perf_counter()
         write_result(work, sources, corpus, outcome, rejected, config, progress, arrays, workers)
         counts = outcome.counts(len(rejected))
@@ -95,27 +103,38 @@ def read_corpus(
     sources: Sequence[Source],
     config: Config,
     memory: Memory | None = None,
+    early: EarlyColumns | None = None,
     *,
     strict: bool = False,
     workers: int = 1,
     progress: Progress | None = None,
 ) -> tuple[Corpus, list[Rejected]]:
-    """All documents of the sources, normalised, and the rows that could not be used."""
+    """All documents of the sources, normalised, and the rows that could not be used.
+
+    Where `early` takes what is to be computed of them, texts that can be read again are not held.
+    """
     progress = progress or Silent()
     field = config.resolve.keep_field
     wanted = InputFields(config.input.text, config.input.id, (field,) if field else (), strict)
-    builder = CorpusBuilder(sum(s.size for s in sources if s.plain), memory)
+    normalize = partial(normalize_texts, options=config.normalize)
+    plain = all(s.plain for s in sources)
+    before = np.cumsum([0, *(s.size for s in sources)])
+    again = None
+    if early and plain and before[-1] > HELD and before[-1] > HELD_EACH * len(sources):
+        again = partial(TextsAgain, sources, InputFields(config.input.text, config.input.id), normalize)
+    builder = CorpusBuilder(int(before[-1]) if plain else 0, memory, again)
     rejected: list[Rejected] = []
     documents = 0
     progress.start("read", None)
-    plain = all(s.plain for s in sources)
-    before = np.cumsum([0, *(s.size for s in sources)])
 
-    def arrive(batch: DocumentBatch) -> tuple[Arrival, list[Rejected]]:
-        return arrival(batch, config), batch.rejected
+    def arrive(batch: DocumentBatch) -> tuple[Arrival, Part | None, list[Rejected]]:
+        arrived = arrival(batch, config)
+        return arrived, early.compute(arrived.texts, arrived.digest) if early else None, batch.rejected
 
-    for arrived, refused in read_all(sources, wanted, arrive, workers):
+    for arrived, part, refused in read_all(sources, wanted, arrive, workers):
         builder.add(arrived)
+        if early and part:
+            early.add(part)
         rejected += refused
         documents += len(arrived.texts)
         progress.advance("read", len(arrived.texts))

@@ -220,6 +220,13 @@ class Stage(Options):
         return None
 
     @property
+    def early(self) -> bool:
+        """True if the predicate's columns follow from a document alone: from neither the number of documents nor, where
+        `observe` wants nothing, any other document. They may then be computed while documents are read, batches being
+        numbered anyhow, and without regard to any stage that prunes."""
+        return False
+
+    @property
     def confirm_jaccard(self) -> float | None:
         """The Jaccard similarity that every accepted pair surely has, if this stage tests it exactly."""
         return None

@@ -11,14 +11,12 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+from cascade.corpus import Texts
 from cascade.memory import Memory
 from cascade.parallel import ordered_map
 from cascade.stage import Shingler
-from cascade.text.buffer import PAD, Shingles, TextBuffer
+from cascade.text.buffer import Shingles, TextBuffer, batches
 
-BATCH_BYTES = 512 * 1024
-"""Text of a batch: its shingles, signatures and tables together stay in the second-level cache."""
-BATCH_DOCUMENTS = 4096
 ARENA_HASHES = 32 * 1024 * 1024
 """Shingle hashes that stay in memory for pairs to come, per shingler (256 MB)."""
 ROWS_AT_ONCE = 1 << 20
@@ -26,21 +24,6 @@ SLICE_BYTES = 64 * 1024 * 1024
 """Text whose sets are asked for at a time: what can come on top of that."""
 
 Rows = npt.NDArray[np.int64]
-
-
-def take_texts(texts: TextBuffer, rows: Rows) -> TextBuffer:
-    """The texts at `rows`; shares memory where the rows follow one another."""
-    if len(rows) and rows[-1] - rows[0] == len(rows) - 1 and bool((np.diff(rows) == 1).all()):
-        return texts.part(int(rows[0]), int(rows[-1]) + 1)
-    from cascade.kernels.buffers import gather
-
-    start, stop = texts.offsets[rows], texts.offsets[rows + 1]
-    offsets = np.zeros(len(rows) + 1, np.int64)
-    np.cumsum(stop - start, out=offsets[1:])
-    data = np.empty(int(offsets[-1]) + PAD, np.uint8)
-    gather(texts.data, start, stop, data, offsets)
-    data[int(offsets[-1]) :] = 0
-    return TextBuffer(data, offsets)
 
 
 @dataclass
@@ -59,7 +42,7 @@ class DocumentBatch:
             return self
         index = np.flatnonzero(mask)
         made = {shingler: shingles.where(mask) for shingler, shingles in self._shingles.items()}
-        return DocumentBatch(self.rows[index], take_texts(self.texts, index), self.shingler, self.seed, made)
+        return DocumentBatch(self.rows[index], self.texts.take(index), self.shingler, self.seed, made)
 
     def used(self) -> dict[Shingler, Shingles]:
         """What the shinglers that have been used so far gave."""
@@ -118,7 +101,7 @@ class CorpusView:
 
     def __init__(
         self,
-        texts: TextBuffer,
+        texts: Texts,
         order: Rows,
         shingler: Shingler,
         seed: int,
@@ -142,30 +125,18 @@ class CorpusView:
 
     def texts(self, rows: Rows) -> TextBuffer:
         """Normalised texts of some documents."""
-        return take_texts(self._texts, self.order[rows])
+        return self._texts.take(self.order[rows])
 
     def batches(self, rows: Rows | None = None) -> Iterator[DocumentBatch]:
         """The documents (all of them by default) cut into batches of about BATCH_BYTES."""
         for start in range(0, len(self) if rows is None else len(rows), ROWS_AT_ONCE):
             stop = start + ROWS_AT_ONCE
             some = np.arange(start, min(stop, len(self)), dtype=np.int64) if rows is None else rows[start:stop]
-            for part in self._parts(some):
+            for part in batches(some, self._sizes(some)):
                 yield DocumentBatch(part, self.texts(part), self.shingler, self.seed)
 
     def _sizes(self, rows: Rows | None) -> Rows:
-        at = self.order if rows is None else self.order[rows]
-        sizes: Rows = self._texts.offsets[at + 1] - self._texts.offsets[at]
-        return sizes
-
-    def _parts(self, rows: Rows) -> Iterator[Rows]:
-        ends = np.cumsum(self._sizes(rows))
-        begin = 0
-        while begin < len(rows):
-            limit = (ends[begin - 1] if begin else 0) + BATCH_BYTES
-            stop = max(int(np.searchsorted(ends, limit, "right")), begin + 1)
-            stop = min(stop, begin + BATCH_DOCUMENTS)
-            yield rows[begin:stop]
-            begin = stop
+        return self._texts.sizes(self.order if rows is None else self.order[rows])
 
     def sets(self, rows: Rows, shingler: Shingler | None = None) -> Shingles:
         """Distinct shingles of some documents, ascending within each."""
@@ -177,7 +148,7 @@ class CorpusView:
         def compute(part: Rows) -> tuple[Rows, Shingles]:
             return part, sorted_sets(shingler.shingle(self.texts(part), self.seed))
 
-        return ordered_map(compute, self._parts(rows), self.workers)
+        return ordered_map(compute, batches(rows, self._sizes(rows)), self.workers)
 
     def overlaps(self, left: Rows, right: Rows, least: Rows, shingler: Shingler | None = None) -> Rows:
         """Shingles that the documents of each pair share, or -1 where they are fewer than `least`."""
@@ -210,7 +181,7 @@ class CorpusView:
         """The arena, with the sets of `rows` in it; it starts afresh when it has grown beyond its limit."""
         most = min(ARENA_HASHES, self.memory.working // 32)
         if shingler not in self._arenas:
-            self._arenas[shingler] = Arena.empty(len(self), min(most, self._texts.size), self.memory)
+            self._arenas[shingler] = Arena.empty(len(self), min(most, self.text_bytes()), self.memory)
         arena = self._arenas[shingler]
         missing = np.unique(rows[arena.start[rows] < 0])
         if len(missing):

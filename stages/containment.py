@@ -18,6 +18,10 @@ class Containment(Stage):
     use: Literal["containment"] = "containment"
     min_containment: float = Field(0.8, ge=0, le=1, description="least share of the smaller set found in the larger")
 
+    @property
+    def early(self) -> bool:
+        return True
+
     def bind(self, facts: Facts) -> Predicate:
         return ContainmentPredicate(self.min_containment, self.shingle)
 

@@ -58,6 +58,10 @@ class EditDistance(Stage):
         if value is not None:
             raise ValueError("edit_distance compares whole texts and takes no shingle; its option is unit: char | word")
 
+    @property
+    def early(self) -> bool:
+        return True
+
     def bind(self, facts: Facts) -> Predicate:
         return EditPredicate(self.metric, self.unit, self.min_similarity, facts.workers, facts.seed)
 

@@ -36,6 +36,10 @@ class Jaccard(Stage):
     )
 
     @property
+    def early(self) -> bool:
+        return True
+
+    @property
     def confirm_jaccard(self) -> float | None:
         return self.min_jaccard
 

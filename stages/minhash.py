@@ -80,6 +80,10 @@ class MinHash(Stage):
             _check_length(self.scheme, self.bands * self.rows_per_band)
         return self
 
+    @property
+    def early(self) -> bool:
+        return "auto" not in (self.bands, self.rows_per_band)
+
     def bind(self, facts: Facts) -> Predicate:
         """The predicate with bands and rows known. Raises StageError where `auto` cannot reach `recall`."""
         bands, rows = self.bands, self.rows_per_band

@@ -60,6 +60,10 @@ class SimHash(Stage):
         None, gt=0, le=1, description="Jaccard similarity that auto is for (default: the confirming stage's threshold)"
     )
 
+    @property
+    def early(self) -> bool:
+        return True
+
     def observe(self, facts: Facts) -> Frequencies | None:
         """Document frequencies, if the weights go by them."""
         return Frequencies(self.shingle) if self.weights == "idf" else None

@@ -13,7 +13,7 @@ from corpora import mixed
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cascade import dedupe, load_config, shingle_hashes, view
+from cascade import dedupe, load_config, shingle_hashes
 from cascade.api import given_by
 from cascade.columns import observe
 from cascade.evidence import scores_at
@@ -23,6 +23,7 @@ from cascade.pipeline import deduplicate
 from cascade.plan import make_plan
 from cascade.progress import Silent
 from cascade.registry import stage_class
+from cascade.text import buffer
 from cascade.view import CorpusView
 
 JACCARD = sys.modules[stage_class("jaccard").__module__]
@@ -197,7 +198,7 @@ def test_threads_and_memory_change_no_answer(stages, clusters):
     texts = [text for text in mixed(1500, seed=3) for _ in range(1 + len(text) % 2)]
     loaded = load_config(config(stages, clusters=clusters))
     _, corpus, _ = given_by(texts, loaded, 1, Silent(), Memory())
-    with mock.patch.object(view, "BATCH_BYTES", 4096):
+    with mock.patch.object(buffer, "BATCH_BYTES", 4096):
         first, *others = (
             deduplicate(corpus, loaded, workers=workers, memory=memory)
             for workers, memory in [(1, Memory()), (2, Memory()), (7, Memory()), (2, Memory(1 << 14))]

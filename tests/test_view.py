@@ -15,9 +15,10 @@ from cascade.corpus import Corpus, CorpusBuilder, TextStore, digests
 from cascade.keep import collapse
 from cascade.parallel import ordered_map
 from cascade.stage import Shingler
+from cascade.text import buffer
 from cascade.text.buffer import Shingles, TextBuffer
 from cascade.text.shingle import Char, Word
-from cascade.view import CorpusView, take_texts
+from cascade.view import CorpusView
 
 TEXTS = ["a b c d", "", "b c d e", "数据 清洗", "x", "a b c d e f g", "ไก่ จิก", "!"]
 texts = st.lists(st.text(st.sampled_from("ab c 数据é\u0301"), max_size=12), max_size=20)
@@ -50,13 +51,13 @@ def test_a_store_grows_beyond_its_first_block():
 @settings(deadline=None)
 def test_taking_texts(items, data):
     rows = data.draw(st.lists(st.integers(0, len(items) - 1), max_size=20)) if items else []
-    taken = take_texts(TextBuffer.from_strings(items), np.array(rows, np.int64))
+    taken = TextBuffer.from_strings(items).take(np.array(rows, np.int64))
     assert taken.to_list() == [items[r] for r in rows]
 
 
 def test_batches_cover_every_row_once_in_order(monkeypatch):
-    monkeypatch.setattr(module, "BATCH_BYTES", 8)
-    monkeypatch.setattr(module, "BATCH_DOCUMENTS", 3)
+    monkeypatch.setattr(buffer, "BATCH_BYTES", 8)
+    monkeypatch.setattr(buffer, "BATCH_DOCUMENTS", 3)
     view = view_of(TEXTS, order=[7, 5, 0, 1, 2, 3, 4, 6])
     batches = list(view.batches())
     assert np.concatenate([b.rows for b in batches]).tolist() == list(range(8))

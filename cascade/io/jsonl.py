@@ -133,8 +133,20 @@ def _names(wanted: InputFields) -> _Names:
     )
 
 
-def _documents(source: Source, wanted: InputFields, block: Block) -> DocumentBatch:
-    """The documents of a block."""
+@dataclass(frozen=True)
+class BlockValues:
+    """What was read of a block: the values of its documents, where these rows are, and all that was no document."""
+
+    found: _Values
+    start: Rows
+    stop: Rows
+    line: Rows
+    rejected: list[Rejected]
+    reader: RowReader
+
+
+def read_values(source: Source, wanted: InputFields, block: Block) -> BlockValues:
+    """What the rows of a block hold."""
     from cascade.kernels import jsonrows as kernel
 
     names = _names(wanted)
@@ -160,20 +172,26 @@ def _documents(source: Source, wanted: InputFields, block: Block) -> DocumentBat
         spans = table[left][:, [kernel.START, kernel.STOP]].tolist()
         raw = [(row, block.data[a:b].tobytes()) for row, (a, b) in zip(left.tolist(), spans, strict=True)]
         found, used, rejected = _judged(raw, found, reader, source.name, lines)
-    lines = lines[used]
+    start, stop = table[used, kernel.START], np.minimum(table[used, kernel.STOP], block.written)
+    return BlockValues(found, start + block.place, stop + block.place, lines[used], rejected, reader)
+
+
+def _documents(source: Source, wanted: InputFields, block: Block) -> DocumentBatch:
+    """The documents of a block."""
+    read = read_values(source, wanted, block)
     return DocumentBatch(
         source=source,
-        texts=found.texts,
-        ids=_filled(found.ids, source.name, lines),
-        line=lines,
-        start=table[used, kernel.START] + block.place,
-        stop=np.minimum(table[used, kernel.STOP], block.written) + block.place,
-        characters=found.characters,
-        fields=found.fields,
-        rejected=rejected,
-        lacking=reader.lacking,
-        names=tuple(reader.names),
-        unread=reader.unread,
+        texts=read.found.texts,
+        ids=_filled(read.found.ids, source.name, read.line),
+        line=read.line,
+        start=read.start,
+        stop=read.stop,
+        characters=read.found.characters,
+        fields=read.found.fields,
+        rejected=read.rejected,
+        lacking=read.reader.lacking,
+        names=tuple(read.reader.names),
+        unread=read.reader.unread,
     )
 
 

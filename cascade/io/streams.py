@@ -33,19 +33,16 @@ class Writable(Protocol):
 class _Stream(io.RawIOBase):
     """A source as a raw stream: every fault while reading becomes an InputError that names the file."""
 
-    def __init__(self, source: Source, read: Callable[[int], bytes]) -> None:
+    def __init__(self, source: Source, fill: Callable[[memoryview], int]) -> None:
         self.source = source
-        self.read_some = read
+        self.fill = fill
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: WriteableBuffer) -> int:
-        view = memoryview(buffer)
         with read_faults(self.source):
-            data = self.read_some(len(view))
-        view[: len(data)] = data
-        return len(data)
+            return self.fill(memoryview(buffer))
 
 
 @contextmanager
@@ -80,14 +77,24 @@ def opened(source: Source) -> Iterator[io.FileIO]:
 def reading(source: Source) -> Iterator[io.BufferedReader]:
     """The decompressed bytes of `source`. Raises InputError: unreadable, damaged, cut, changed since the run began."""
     with opened(source) as file:
+        fill: Callable[[memoryview], int] = file.readinto
         if source.compression == "gz":
-            read = _gunzip(file)
+            fill = _filling(_gunzip(file))
         elif source.compression == "zst":
             with read_faults(source):
-                read = _unzstd(file)
-        else:
-            read = file.read
-        yield io.BufferedReader(_Stream(source, read), BLOCK)
+                fill = _filling(_unzstd(file))
+        yield io.BufferedReader(_Stream(source, fill), BLOCK)
+
+
+def _filling(read: Callable[[int], bytes]) -> Callable[[memoryview], int]:
+    """What gives some bytes, as what fills a buffer with some."""
+
+    def fill(buffer: memoryview) -> int:
+        data = read(len(buffer))
+        buffer[: len(data)] = data
+        return len(data)
+
+    return fill
 
 
 def check_unchanged(source: Source, now: os.stat_result) -> None:

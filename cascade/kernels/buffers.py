@@ -6,16 +6,23 @@ from numba import uint64
 
 from cascade.kernels.compile import kernel
 from cascade.kernels.hashing import hash_bytes, multiplier, start_value
+from cascade.kernels.words import copy_bytes, same_bytes
 
 
 @kernel
 def gather(data, start, stop, out, indptr):
     """Copies data[start[i]:stop[i]] to out[indptr[i]:indptr[i + 1]] for every i."""
     for i in range(start.shape[0]):
-        to = indptr[i]
-        begin = start[i]
-        for j in range(stop[i] - begin):
-            out[to + j] = data[begin + j]
+        copy_bytes(data, start[i], out, indptr[i], stop[i] - start[i])
+
+
+@kernel
+def equal(data, offsets, left, right, out):
+    """Writes to out[i] (bool) whether texts left[i] and right[i] are equal; `data` reaches eight bytes further."""
+    for i in range(left.shape[0]):
+        a, b = offsets[left[i]], offsets[right[i]]
+        size = offsets[left[i] + 1] - a
+        out[i] = offsets[right[i] + 1] - b == size and same_bytes(data, a, data, b, size)
 
 
 @kernel

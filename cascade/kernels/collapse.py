@@ -5,33 +5,25 @@ from __future__ import annotations
 from numba import uint64
 
 from cascade.kernels.compile import kernel
-from cascade.kernels.words import same_bytes
 
 
 @kernel
-def first_of_each(order, data, offsets, digest, slots, twin_of, left):
-    """Sets twin_of[row] to the first row in `order` with the same text; rows that have none before go to `left`.
+def first_of_each(order, filled, digest, slots, twin_of, left):
+    """Sets twin_of[row] to the first row in `order` with the same digest; rows that have none before go to `left`.
 
-    Row r has the text data[offsets[r]:offsets[r + 1]] and the digest digest[r] (uint64[2], evenly spread); empty texts
-    are nobody's twin. twin_of[row] is row before. `slots`, for open addressing with linear probing, is -1 before,
-    longer than `order`, and its length a power of two. Equal digests are no proof: texts are compared. Returns how many
-    rows are left.
+    Digests are uint64[n, 2], evenly spread; a row that is not `filled` (bool; its text is empty) is nobody's twin.
+    twin_of[row] is row before. `slots`, for open addressing with linear probing, is -1 before, longer than `order`, and
+    its length a power of two. Returns how many rows are left.
     """
     n = 0
     mask = uint64(slots.shape[0] - 1)
     for i in range(order.shape[0]):
         row = order[i]
-        size = offsets[row + 1] - offsets[row]
-        if size:
+        if filled[row]:
             at = digest[row, 0] & mask
             while slots[at] >= 0:
                 other = slots[at]
-                if (
-                    digest[other, 0] == digest[row, 0]
-                    and digest[other, 1] == digest[row, 1]
-                    and offsets[other + 1] - offsets[other] == size
-                    and same_bytes(data, offsets[other], data, offsets[row], size)
-                ):
+                if digest[other, 0] == digest[row, 0] and digest[other, 1] == digest[row, 1]:
                     twin_of[row] = other
                     break
                 at = (at + uint64(1)) & mask

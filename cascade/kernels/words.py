@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from llvmlite import ir
 from numba import types, uint64
+from numba.core import cgutils
 from numba.extending import intrinsic
 
 from cascade.kernels.compile import part
@@ -42,6 +43,19 @@ def store64(typing_context, data, i, word):
         return context.get_dummy_value()
 
     return types.void(data, types.intp, types.uint64), generate
+
+
+@intrinsic
+def copy_bytes(typing_context, data, i, out, w, size):
+    """Copies data[i:i + size] to out[w:w + size], uint8 arrays apart from each other, as the C library does."""
+
+    def generate(context, builder, signature, args):
+        source = _place(context, builder, signature.args[0], args[0], args[1], 8)
+        target = _place(context, builder, signature.args[2], args[2], args[3], 8)
+        cgutils.raw_memcpy(builder, target, source, args[4], 1)
+        return context.get_dummy_value()
+
+    return types.void(data, types.intp, out, types.intp, types.intp), generate
 
 
 @intrinsic

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -14,6 +14,21 @@ if TYPE_CHECKING:
 
 PAD = 16
 """Readable bytes behind the last text: kernels load eight bytes at a time."""
+BATCH_BYTES = 512 * 1024
+"""Text of a batch: its shingles, signatures and tables together stay in the second-level cache."""
+BATCH_DOCUMENTS = 4096
+
+
+def batches(rows: npt.NDArray[np.int64], sizes: npt.NDArray[np.int64]) -> Iterator[npt.NDArray[np.int64]]:
+    """`rows` cut into parts of about BATCH_BYTES of text; `sizes` are the bytes of each."""
+    ends = np.cumsum(sizes)
+    begin = 0
+    while begin < len(rows):
+        limit = (ends[begin - 1] if begin else 0) + BATCH_BYTES
+        stop = max(int(np.searchsorted(ends, limit, "right")), begin + 1)
+        stop = min(stop, begin + BATCH_DOCUMENTS)
+        yield rows[begin:stop]
+        begin = stop
 
 
 @dataclass(frozen=True)
@@ -40,6 +55,34 @@ class TextBuffer:
     def part(self, start: int, stop: int) -> TextBuffer:
         """Texts start … stop - 1, sharing memory."""
         return TextBuffer(self.data, self.offsets[start : stop + 1])
+
+    def sizes(self, rows: npt.NDArray[np.int64] | None = None) -> npt.NDArray[np.int64]:
+        """Bytes of the texts at `rows`, or of all: int64."""
+        if rows is None:
+            return np.diff(self.offsets)
+        return np.asarray(self.offsets[rows + 1] - self.offsets[rows])
+
+    def take(self, rows: npt.NDArray[np.int64]) -> TextBuffer:
+        """The texts at `rows`, in that order; shares memory where the rows follow one another."""
+        if len(rows) and rows[-1] - rows[0] == len(rows) - 1 and bool((np.diff(rows) == 1).all()):
+            return self.part(int(rows[0]), int(rows[-1]) + 1)
+        from cascade.kernels.buffers import gather
+
+        start, stop = self.offsets[rows], self.offsets[rows + 1]
+        offsets = np.zeros(len(rows) + 1, np.int64)
+        np.cumsum(stop - start, out=offsets[1:])
+        data = np.empty(int(offsets[-1]) + PAD, np.uint8)
+        gather(self.data, start, stop, data, offsets)
+        data[int(offsets[-1]) :] = 0
+        return TextBuffer(data, offsets)
+
+    def same(self, left: npt.NDArray[np.int64], right: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
+        """Whether the texts at left[i] and right[i] are equal: bool[len(left)]."""
+        from cascade.kernels.buffers import equal
+
+        out = np.empty(len(left), np.bool_)
+        equal(self.data, self.offsets, left, right, out)
+        return out
 
     def to_list(self) -> list[str]:
         """The texts as Python strings."""
@@ -73,6 +116,16 @@ class TextBuffer:
         data[:size] = np.frombuffer(data_buffer, np.uint8)[offsets[0] : offsets[-1]]
         data[size:] = 0
         return TextBuffer(data, offsets - offsets[0])
+
+
+def joined(parts: Sequence[TextBuffer]) -> TextBuffer:
+    """The texts of several buffers in one."""
+    if len(parts) == 1:
+        return parts[0]
+    offsets = np.zeros(1 + sum(map(len, parts)), np.int64)
+    np.cumsum(np.concatenate([np.zeros(0, np.int64), *(part.sizes() for part in parts)]), out=offsets[1:])
+    texts = [part.data[part.offsets[0] : part.offsets[-1]] for part in parts]
+    return TextBuffer(np.concatenate([*texts, np.zeros(PAD, np.uint8)]), offsets)
 
 
 def encode(text: str) -> bytes:
