@@ -1,4 +1,4 @@
-"""The one place that knows about threads: an ordered map over a pool, with a bounded number of items under way, and a
+"""The one place that starts threads: an ordered map over a pool, with a bounded number of items under way, and a
 fold on top of it.
 
 Kernels release the GIL, so threads suffice. Results come in the order of the items, whatever the number of workers.

@@ -5,8 +5,10 @@ Shingle sets are computed when asked for and held until there are too many. Noth
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from threading import Lock
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +26,7 @@ SLICE_BYTES = 64 * 1024 * 1024
 """Text whose sets are asked for at a time: what can come on top of that."""
 
 Rows = npt.NDArray[np.int64]
+T = TypeVar("T")
 
 
 @dataclass
@@ -69,6 +72,7 @@ class Arena:
     stop: Rows
     hashes: npt.NDArray[np.uint64]
     used: int = 0
+    lock: Lock = field(default_factory=Lock)
 
     @staticmethod
     def empty(documents: int, room: int, memory: Memory) -> Arena:
@@ -80,16 +84,32 @@ class Arena:
         self.start.fill(-1)
         self.used = 0
 
-    def add(self, rows: Rows, sets: Shingles) -> None:
-        """Takes in the sets of `rows`."""
-        from cascade.kernels.arena import HEAD, store
+    def add(self, rows: Rows, sets: Shingles) -> bool:
+        """Takes in the sets of `rows`, for any thread; False if there is no room left."""
+        from cascade.kernels.arena import store
 
-        need = self.used + len(sets.hashes) + HEAD * len(rows)
-        if need > len(self.hashes):
-            grown = np.empty(max(need, 2 * len(self.hashes)), np.uint64)
-            grown[: self.used] = self.hashes[: self.used]
-            self.hashes = grown
-        self.used = store(sets.hashes, sets.indptr, rows, self.hashes, self.used, self.start, self.stop)
+        need = self.words(sets)
+        with self.lock:
+            at = self.used
+            if at + need > len(self.hashes):
+                return False
+            self.used += need
+        store(sets.hashes, sets.indptr, rows, self.hashes, at, self.start, self.stop)
+        return True
+
+    @staticmethod
+    def words(sets: Shingles) -> int:
+        """Words that some sets take, bitmaps included."""
+        from cascade.kernels.arena import HEAD, LEAST, MOST
+
+        lengths = sets.lengths
+        return len(sets.hashes) + HEAD * int(np.count_nonzero((lengths >= LEAST) & (lengths <= MOST)))
+
+    def grow(self, room: int) -> None:
+        """Makes room for `room` words more, or for twice as many as there are; while no thread adds."""
+        grown = np.empty(max(self.used + room, 2 * len(self.hashes)), np.uint64)
+        grown[: self.used] = self.hashes[: self.used]
+        self.hashes = grown
 
 
 class CorpusView:
@@ -140,13 +160,14 @@ class CorpusView:
 
     def sets(self, rows: Rows, shingler: Shingler | None = None) -> Shingles:
         """Distinct shingles of some documents, ascending within each."""
-        return join_shingles([sets for _, sets in self._sets(rows, shingler or self.shingler)])
+        return join_shingles(list(self._sets(rows, shingler or self.shingler, lambda part, sets: sets)))
 
-    def _sets(self, rows: Rows, shingler: Shingler) -> Iterator[tuple[Rows, Shingles]]:
+    def _sets(self, rows: Rows, shingler: Shingler, then: Callable[[Rows, Shingles], T]) -> Iterator[T]:
+        """then(rows, sets) for the sets of some documents at a time, in threads."""
         from cascade.text.shingle import sorted_sets
 
-        def compute(part: Rows) -> tuple[Rows, Shingles]:
-            return part, sorted_sets(shingler.shingle(self.texts(part), self.seed))
+        def compute(part: Rows) -> T:
+            return then(part, sorted_sets(shingler.shingle(self.texts(part), self.seed)))
 
         return ordered_map(compute, batches(rows, self._sizes(rows)), self.workers)
 
@@ -188,8 +209,15 @@ class CorpusView:
             if arena.used > most:
                 arena.clear()
                 missing = np.unique(rows)
-            for part, sets in self._sets(missing, shingler):
-                arena.add(part, sets)
+
+            def add(part: Rows, sets: Shingles) -> tuple[Rows, Shingles] | None:
+                return None if arena.add(part, sets) else (part, sets)
+
+            left = [found for found in self._sets(missing, shingler, add) if found]
+            if left:
+                arena.grow(sum(arena.words(sets) for _, sets in left))
+                for part, sets in left:
+                    arena.add(part, sets)
         return arena
 
 

@@ -24,8 +24,7 @@ LEAST, MOST = 64, 2048
 def store(hashes, indptr, rows, arena, used, start, stop):
     """Copies set i, hashes[indptr[i]:indptr[i + 1]], into `arena` (uint64) from place `used` on, its bitmap before it.
 
-    Writes to start[rows[i]] and stop[rows[i]] (int64) where it lies; returns the place behind the last. There must be
-    room for HEAD words more for each set.
+    Writes to start[rows[i]] and stop[rows[i]] (int64) where it lies; returns the place behind the last.
     """
     for i in range(rows.shape[0]):
         length = indptr[i + 1] - indptr[i]
