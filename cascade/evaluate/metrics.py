@@ -84,13 +84,11 @@ def pair_figures(truth: Truth, pairs: Pairs, stands_for: Rows) -> PairFigures:
     found = predicted.has(truth.left, truth.right)
     if truth.sampled is None:
         every, hits = len(found), int(found.sum())
-        if truth.refuted is None:
-            claimed = predicted.count()
-        else:
-            claimed = hits + int(predicted.has(*truth.refuted).sum())
-        overlap = share(hits, every + claimed - hits)
+        wrong = predicted.count() - hits if truth.refuted is None else int(predicted.has(*truth.refuted).sum())
+        claimed = hits + wrong
+        overlap = share(hits, every + wrong)
         return PairFigures(
-            hits, every - hits, claimed - hits, share(hits, claimed), share(hits, every), f1_of(overlap)
+            hits, every - hits, wrong, share(hits, claimed), share(hits, every), f1_of(overlap)
         )  # fmt: skip
     true = degrees(truth, np.ones(len(found), bool))
     hit = degrees(truth, found)

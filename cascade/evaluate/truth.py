@@ -1,6 +1,6 @@
-"""Truth: which documents of a corpus are duplicates of each other. Exact, by the stages themselves, or labelled.
+"""Truth: which documents of a corpus are duplicates of each other, found exactly by the stages themselves.
 
-Files are read in cascade.io.labels; figures that hold a result against a truth are in cascade.evaluate.metrics.
+Truth from files of labels is in labelled.py; the figures that hold a result against a truth are in metrics.py.
 """
 
 from __future__ import annotations
