@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from cascade.errors import InputError as InputError
     from cascade.errors import OutputError as OutputError
     from cascade.errors import StageError as StageError
+    from cascade.evaluate.truth import Truth as Truth
+    from cascade.evaluate.truth import TruthResult as TruthResult
+    from cascade.evaluate.truth import truth as truth
     from cascade.pairs import Accepted as Accepted
     from cascade.pairs import Pairs as Pairs
     from cascade.plan import Plan as Plan
@@ -60,6 +63,7 @@ _HOMES = {
     "cascade.errors": (
         "BackendUnavailable", "CascadeError", "ConfigError", "InputError", "OutputError", "StageError",
     ),
+    "cascade.evaluate.truth": ("Truth", "TruthResult", "truth"),
     "cascade.pairs": ("Accepted", "Pairs"),
     "cascade.plan": ("Plan", "make_plan"),
     "cascade.result": ("Decision", "RunReport", "StageReport"),

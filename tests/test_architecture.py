@@ -126,9 +126,10 @@ def test_the_public_surface_is_pinned():
     assert cascade.__all__ == [
         "Accepted", "BackendUnavailable", "CascadeError", "Config", "ConfigError", "Decision", "Facts", "InputError",
         "Keys", "Normalize", "OutputError", "Pairs", "Plan", "Predicate", "Result", "RunReport", "Shingler", "Shingles",
-        "Signature", "Stage", "StageError", "StageReport", "TextBuffer", "TokenShingler", "containment", "dedupe",
+        "Signature", "Stage", "StageError", "StageReport", "TextBuffer", "TokenShingler", "Truth", "TruthResult",
+        "containment", "dedupe",
         "edit_similarity", "estimate", "fingerprint", "hamming", "jaccard", "load_config", "make_plan", "normalize",
-        "predicted_recall", "run_files", "shingle_hashes", "signature", "union", "word_tokens",
+        "predicted_recall", "run_files", "shingle_hashes", "signature", "truth", "union", "word_tokens",
     ]  # fmt: skip
     for name in cascade.__all__:
         assert getattr(cascade, name) is not None

@@ -8,6 +8,8 @@ from typing import Annotated
 
 import typer
 
+from cascade.cli import explain, truth
+from cascade.cli.arguments import Changes, ConfigSource, Inputs, Out, Overwrite, Quiet, Workers
 from cascade.cli.outcome import Group, say
 
 app = typer.Typer(
@@ -19,18 +21,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-
-ConfigSource = Annotated[
-    str, typer.Argument(metavar="CONFIG", help="a YAML file, or the name of a preset", show_default=False)
-]
-Changes = Annotated[
-    list[str] | None,
-    typer.Option("--set", metavar="PATH=VALUE", help="change an option, e.g. stages.minhash.bands=24 or shingle.n=3"),
-]
-Out = Annotated[Path, typer.Option("--out", "-o", metavar="OUT", help="folder for the results", show_default=False)]
-Overwrite = Annotated[bool, typer.Option("--overwrite", help="replace OUT if it holds something")]
-Workers = Annotated[int | None, typer.Option("--workers", metavar="N", min=1, help="threads (default: all cores)")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="no progress and no summary")]
 
 
 def _show_version(wanted: bool) -> None:
@@ -53,7 +43,7 @@ def options(
 @app.command()
 def run(
     config: ConfigSource,
-    inputs: Annotated[list[str], typer.Argument(metavar="INPUT", help="files, folders or globs", show_default=False)],
+    inputs: Inputs,
     out: Out,
     *,
     workers: Workers = None,
@@ -208,3 +198,7 @@ def demo(
 
     for line in run_demo(out, overwrite=overwrite, workers=workers, changes=changes or []):
         print(line)
+
+
+app.command()(truth.truth)
+app.command()(explain.explain)

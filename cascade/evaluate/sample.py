@@ -41,12 +41,12 @@ class Sample(Stage):
         """The predicate, its documents drawn. Raises StageError where there are too many for a scan."""
         limit = SCAN_LIMIT if self.size is None else CHEAP_SCAN_LIMIT
         if self.scans and facts.documents > limit:
-            instead = "a Jaccard threshold (min_jaccard) has no limit"
-            if self.size is None:
-                instead = f"sample=N, up to {CHEAP_SCAN_LIMIT:,} texts; or {instead}"
+            whole, larger = f"possible up to {limit:,} texts", f", or a sample, up to {CHEAP_SCAN_LIMIT:,} texts"
+            if self.size is not None:
+                whole, larger = f"possible with a sample up to {limit:,} texts", ""
             raise StageError(
-                f"an edit similarity is looked for in all pairs, possible up to {limit:,} texts"
-                f"{'' if self.size is None else ' with a sample'}; there are {facts.documents:,}. Take {instead}"
+                f"an edit similarity is looked for in all pairs, {whole}; there are {facts.documents:,}. "
+                f"Take min_jaccard, which has no limit{larger}"
             )
         size = facts.documents if self.size is None else self.size
         inside = np.zeros(facts.documents, bool)

@@ -24,7 +24,7 @@ from cascade.progress import Progress
 ROWS_AT_ONCE = 16 * 1024
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Truth:
     """Which documents of a corpus are duplicates of each other, as far as is known.
 
@@ -72,6 +72,24 @@ class TruthResult:
 
     truth: Truth
     result: Result
+
+    def __repr__(self) -> str:
+        truth = self.truth
+        sampled = "" if truth.sampled is None else f", sampled={len(truth.sampled)}"
+        return f"TruthResult({truth.source}, documents={truth.documents}, pairs={len(truth.left)}{sampled})"
+
+    @property
+    def pairs(self) -> list[tuple[Any, Any, float]]:
+        """The ids of each pair and its similarity, in input order."""
+        id_of, truth = self.result.id_of, self.truth
+        assert truth.similarity is not None
+        columns = (truth.left.tolist(), truth.right.tolist(), truth.similarity.tolist())
+        return [(id_of(a), id_of(b), similarity) for a, b, similarity in zip(*columns, strict=True)]
+
+    @property
+    def twins(self) -> list[list[Any]]:
+        """The ids of each group of equal texts, in input order."""
+        return [[self.result.id_of(row) for row in group.tolist()] for group in twin_groups(self.truth)]
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """What `cascade truth` writes: see truth_rows."""
@@ -153,7 +171,7 @@ def _stages(
     ((name, least),) = asked.items()
     if not 0 < least <= 1:
         why = ": every two documents would be a pair" if least == 0 else ""
-        raise ConfigError(f"{name} is {least}{why}; give a number above 0, up to 1")
+        raise ConfigError(f"{name} is {least:g}{why}; give a number above 0, up to 1")
     if sample is not None and sample < 1:
         raise ConfigError(f"sample is {sample}; give how many documents to draw, 1 or more")
     jaccard = name == "min_jaccard"
@@ -163,18 +181,27 @@ def _stages(
     return f"{'exact' if jaccard else SCORE}:{least:g}", [*chosen, *stages]
 
 
+truth = exact_truth
+"""The name it has in the library: `cascade.truth`."""
+
+
+def twin_groups(truth: Truth) -> list[Rows]:
+    """The rows of each group of twins, the one that stands for them first; groups in input order."""
+    twins = np.flatnonzero(truth.twin_of != np.arange(truth.documents))
+    twins = twins[np.argsort(truth.twin_of[twins], kind="stable")]
+    firsts, starts = np.unique(truth.twin_of[twins], return_index=True)
+    groups = np.split(twins, starts)[1:]
+    return [np.concatenate(([first], group)) for first, group in zip(firsts, groups, strict=True)]
+
+
 def truth_rows(truth: Truth, corpus: Corpus) -> Iterator[dict[str, Any]]:
     """A truth that was computed as rows to be written, which labelled_truth reads back: if it is a sample, first
     {"sampled": [id, …]}; then {"twins": [id, …]} for each group of equal texts, in input order; then {"a", "b",
     "jaccard"} (or "similarity", of edits) for each pair. Ids are JSON text (RawJson)."""
     if truth.sampled is not None:
         yield {"sampled": raw_ids(corpus, truth.sampled)}
-    twins = np.flatnonzero(truth.twin_of != np.arange(truth.documents))
-    firsts = truth.twin_of[twins]
-    order = np.argsort(firsts, kind="stable")
-    twins, (firsts, starts) = twins[order], np.unique(firsts, return_index=True)
-    for first, group in zip(firsts, np.split(twins, starts[1:]), strict=True) if len(twins) else ():
-        yield {"twins": raw_ids(corpus, np.concatenate(([first], group)))}
+    for group in twin_groups(truth):
+        yield {"twins": raw_ids(corpus, group)}
     score = "jaccard" if truth.source.startswith("exact:") else SCORE
     for begin in range(0, len(truth.left), ROWS_AT_ONCE):
         part = slice(begin, begin + ROWS_AT_ONCE)
