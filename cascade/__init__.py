@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     from cascade.errors import InputError as InputError
     from cascade.errors import OutputError as OutputError
     from cascade.errors import StageError as StageError
+    from cascade.evaluate.difference import Difference as Difference
+    from cascade.evaluate.difference import difference as difference
+    from cascade.evaluate.explain import explain as explain
+    from cascade.evaluate.explanation import Explanation as Explanation
     from cascade.evaluate.truth import Truth as Truth
     from cascade.evaluate.truth import TruthResult as TruthResult
     from cascade.evaluate.truth import truth as truth
@@ -63,6 +67,9 @@ _HOMES = {
     "cascade.errors": (
         "BackendUnavailable", "CascadeError", "ConfigError", "InputError", "OutputError", "StageError",
     ),
+    "cascade.evaluate.difference": ("Difference", "difference"),
+    "cascade.evaluate.explain": ("explain",),
+    "cascade.evaluate.explanation": ("Explanation",),
     "cascade.evaluate.truth": ("Truth", "TruthResult", "truth"),
     "cascade.pairs": ("Accepted", "Pairs"),
     "cascade.plan": ("Plan", "make_plan"),
