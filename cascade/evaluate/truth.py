@@ -174,6 +174,8 @@ def _stages(
         raise ConfigError(f"{name} is {least:g}{why}; give a number above 0, up to 1")
     if sample is not None and sample < 1:
         raise ConfigError(f"sample is {sample}; give how many documents to draw, 1 or more")
+    if seed < 0:
+        raise ConfigError(f"seed is {seed}; give a whole number, 0 or more")
     jaccard = name == "min_jaccard"
     use = "jaccard" if jaccard else "edit_distance"
     stages = load_config({"stages": [{"use": use, "name": SCORE, name: least}]}).stages
