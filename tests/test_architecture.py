@@ -25,6 +25,7 @@ MAY_OPEN = {
     "cascade.config.presets": "presets, which are packaged",
     "cascade.cli.demo": "the packaged sample, and what became of it",
     "cascade.cli.outcome": "the null device, to which the output goes when nobody reads it any more",
+    "cascade.evaluate.peak": "what the system tells of this process's memory",
     "cascade.memory": "what the system tells of its memory",
     "cascade.text.segment": "the user's dictionary for jieba, which leaves a file that it opens itself open",
 }
