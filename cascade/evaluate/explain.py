@@ -17,6 +17,7 @@ from cascade.api import Result, dedupe
 from cascade.columns import observe
 from cascade.config import Config, load_config
 from cascade.config.advice import ASSUMED_DOCUMENTS
+from cascade.corpus import Corpus
 from cascade.errors import InputError, StageError
 from cascade.evaluate.explanation import Candidate, Explanation, Side
 from cascade.evaluate.fate import fate_of, raw_text
@@ -87,9 +88,11 @@ def _explain(
     config, corpus, outcome = result.config, result.corpus, result.outcome
     order, _ = keep_order(corpus, config.resolve.keep, memory)
     distinct = order[outcome.stands_for[order] == order]
-    plan = _plan(result, order, len(distinct), alone, workers, progress, memory)
     seen = int(outcome.stands_for[a]), int(outcome.stands_for[b])
     equal = seen[0] == seen[1]
+    # Stages never see two texts that were collapsed; asked all the same, they must know that the texts may be equal.
+    asked = config.model_copy(update={"exact": False}) if equal else config
+    plan = _plan(asked, corpus, order, len(distinct), alone, workers, progress, memory)
     ranks = [int(np.flatnonzero(distinct == row)[0]) for row in seen]
     flipped = ranks[1] < ranks[0]
     rows = np.array([b, a] if flipped else [a, b], np.int64)
@@ -121,10 +124,16 @@ def _explain(
 
 
 def _plan(
-    result: Result, order: Rows, documents: int, alone: bool, workers: int, progress: Progress, memory: Memory
+    config: Config,
+    corpus: Corpus,
+    order: Rows,
+    documents: int,
+    alone: bool,
+    workers: int,
+    progress: Progress,
+    memory: Memory,
 ) -> Plan:
     """The plan of the run, bound with what stages learn of the whole corpus; of two texts alone, with these."""
-    config, corpus = result.config, result.corpus
     if alone:
         documents = ASSUMED_DOCUMENTS
     try:

@@ -171,7 +171,8 @@ def candidate(
         columns = columns_of(planned.stage, planned.predicate, pair.batch)
         alive = columns.get("alive")
         if alive is not None and not alive.all() and (planned.enumerates or not planned.predicate.late):
-            return Candidate(False, planned.stage.name, f"{planned.stage.name} leaves a document out"), found
+            how = f"{planned.stage.name} finds that a document can have no partner"
+            return Candidate(False, planned.stage.name, how), found
     enumerator = next((planned for planned in plan.stages if planned.enumerates), None)
     if enumerator is None:
         return Candidate(True, None, "all pairs are tried"), found

@@ -16,7 +16,9 @@ from cascade.io import jsontext
 By = Literal["id", "row", "typed"]
 """How a document is named: by its id, by its position in what was given, or by its id as people type it."""
 CLOSE = 3
-"""Ids that are suggested."""
+"""Ids that are suggested at most."""
+ALIKE = 60
+"""How alike they must be, in per cent."""
 
 
 def locate(result: Result, wanted: Any, by: By = "id") -> int:
@@ -97,11 +99,13 @@ def _how_else(result: Result) -> str:
 
 
 def _suggestion(result: Result, shown: str) -> str:
-    """Ids that look like this one."""
+    """Ids that look like this one, quotes aside."""
     from rapidfuzz import fuzz, process
 
     if not len(result.corpus):
         return ": there are no documents"
-    close = process.extract(shown, result.corpus.ids.to_list(), scorer=fuzz.ratio, limit=CLOSE, score_cutoff=50)
-    near = list(dict.fromkeys(name for name, _, _ in close))
-    return f"; did you mean {' or '.join(near)}?" if near else f"; ids look like {result.corpus.ids[0]}"
+    ids = result.corpus.ids.to_list()
+    bare = [id_.strip('"') for id_ in ids]
+    close = process.extract(shown.strip('"'), bare, scorer=fuzz.ratio, limit=CLOSE, score_cutoff=ALIKE)
+    near = list(dict.fromkeys(ids[row] for _, _, row in close))
+    return f"; did you mean {' or '.join(near)}?" if near else f"; ids look like {ids[0]}"

@@ -79,16 +79,14 @@ def _pair(candidate: Candidate, stages: tuple[StageVerdict, ...], pair: str = "t
         return "; ".join(_refusal(verdict, pair) for verdict in refused)
     by = next((v for v in stages if v.name == candidate.by), None)
     chance = ""
-    if by is not None and by.keys is not None and not by.keys.shared and by.predicted_recall is not None:
+    if by is not None and by.keys is not None and not by.keys.shared and by.keys.tables and by.predicted_recall:
         chance = f" (probability of one at Jaccard {by.jaccard:.3f}: {percent(by.predicted_recall)})"
-    others = [verdict for verdict in refused if verdict.name != candidate.by]
-    if others:
-        rest = "; ".join(_refusal(verdict, "it too") for verdict in others)
-    elif len(stages) > 1:
-        rest = "all other stages would have accepted it"
-    else:
-        rest = "there is no other way to meet"
-    return f"{pair} was no candidate, {candidate.how}{chance}; {rest}"
+    # Who proposes pairs by its keys alone has nothing to add.
+    others = [v for v in refused if v is not by or v.score is not None]
+    rest = "".join(f"; {_refusal(v, 'it too')}" for v in others)
+    if not others and len(stages) > 1:
+        rest = "; all other stages would have accepted it"
+    return f"{pair} was no candidate, {candidate.how}{chance}{rest}"
 
 
 def _refusal(verdict: StageVerdict, pair: str) -> str:

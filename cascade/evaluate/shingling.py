@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
+
+import numpy as np
 
 from cascade.errors import CascadeError, StageError
 from cascade.evaluate.explanation import Shingling
 from cascade.stage import Shingler
 from cascade.text.buffer import TextBuffer
 from cascade.text.shingle import Char, Cjk
-from cascade.text.tokenize import classes
+from cascade.text.tokenize import Rule, classes
 
 
 def compare_shingles(a: str, b: str, shingler: Shingler, seed: int) -> Shingling | None:
@@ -50,11 +53,20 @@ def shingle_texts(text: str, shingler: Shingler, seed: int) -> dict[int, str] | 
 
 def joined(tokens: Sequence[str], shingler: Shingler) -> str:
     """The tokens of a shingle as text: spaces between words, none between characters of scripts without spaces."""
-    from cascade.kernels.tokenize import CJK, SINGLE
-
     if isinstance(shingler, Char):
         return "".join(tokens)
-    kinds = classes("cjk" if isinstance(shingler, Cjk) else "word")
-    touching = [kinds[ord(token[0])] in (SINGLE, CJK) for token in tokens]
-    spaces = [" " if i and not (touching[i - 1] or touching[i]) else "" for i in range(len(tokens))]
-    return "".join(space + token for space, token in zip(spaces, tokens, strict=True))
+    touches = _touching("cjk" if isinstance(shingler, Cjk) else "word")
+    text, before = "", True
+    for token in tokens:
+        alone = bool(touches[ord(token[0])])
+        text += token if before or alone else f" {token}"
+        before = alone
+    return text
+
+
+@cache
+def _touching(rule: Rule) -> bytes:
+    """For each code point 1 if its token stands beside others without a space, else 0."""
+    from cascade.kernels.tokenize import CJK, SINGLE
+
+    return np.isin(classes(rule), (SINGLE, CJK)).tobytes()
