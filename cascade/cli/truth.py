@@ -80,18 +80,12 @@ def truth(
 def _lines(found: TruthResult) -> list[str]:
     """What was found, in words."""
     truth, rejected = found.truth, len(found.result.rejected)
-    texts = len(truth.rows)
-    twins = f", {truth.documents - texts:,} copies of others" if truth.documents > texts else ""
-    lines = [f"{truth.documents:,} documents: {texts:,} different texts{twins}"]
-    if rejected:
-        lines.append(f"{rejected:,} rows could not be used; `cascade run` tells why")
     measure, _, least = truth.source.partition(":")
-    alike = f"with {'a Jaccard' if measure == 'exact' else 'an edit'} similarity of {least} or more"
+    alike = f"pairs with {'a Jaccard' if measure == 'exact' else 'an edit'} similarity of {least} or more"
+    lines = [f"documents: {truth.documents:,}; different texts: {len(truth.rows):,}"]
+    if rejected:
+        lines.append(f"rows that could not be used: {rejected:,}; `cascade run` tells why")
     if truth.sampled is None:
-        return [*lines, f"{len(truth.left):,} pairs {alike}"]
-    drawn = len(truth.sampled)
-    return [
-        *lines,
-        f"{len(truth.left):,} pairs {alike} have an end among the {drawn:,} texts drawn;",
-        f"of the whole corpus that makes about {truth.pairs_in_all:,.0f} pairs",
-    ]
+        return [*lines, f"{alike}: {len(truth.left):,}"]
+    lines.append(f"{alike} and an end among the {len(truth.sampled):,} texts drawn: {len(truth.left):,}")
+    return [*lines, f"estimated for all texts: {truth.pairs_in_all:,.0f}"]

@@ -120,8 +120,12 @@ def _inexact(row: Row) -> bool:
 def _csv_rows(source: Source) -> Iterator[tuple[int, Row]]:
     """The rows of a CSV file as mappings from its header."""
     csv.field_size_limit(CSV_LIMIT)
-    with opened(source) as file, io.TextIOWrapper(file, "utf-8-sig", newline="") as text:
-        rows = csv.reader(text, strict=True)
+    with opened(source) as file:
+        try:
+            text = file.readall().decode("utf-8-sig")
+        except UnicodeDecodeError:
+            raise InputError(f"{source.name}: not UTF-8; save it as UTF-8") from None
+        rows = csv.reader(io.StringIO(text, newline=""), strict=True)
         names: list[str] = []
         while True:
             try:
@@ -130,8 +134,6 @@ def _csv_rows(source: Source) -> Iterator[tuple[int, Row]]:
                 return
             except csv.Error as error:
                 raise _wrong(source, rows.line_num, f"not CSV: {error}") from None
-            except UnicodeDecodeError:
-                raise InputError(f"{source.name}: not UTF-8; save it as UTF-8") from None
             if not names:
                 names = [name.strip() for name in cells]
                 if not ({"a", "b"} <= set(names) or {"id", "cluster"} <= set(names)):
