@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from cascade.cli import explain, truth
+from cascade.cli import compare, explain, truth
 from cascade.cli.arguments import Changes, ConfigSource, Inputs, Out, Overwrite, Quiet, Workers
 from cascade.cli.outcome import Group, say
 
@@ -202,3 +202,4 @@ def demo(
 
 app.command()(truth.truth)
 app.command()(explain.explain)
+app.command()(compare.compare)

@@ -19,3 +19,19 @@ Out = Annotated[Path, typer.Option("--out", "-o", metavar="OUT", help="folder fo
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="replace OUT if it holds something")]
 Workers = Annotated[int | None, typer.Option("--workers", metavar="N", min=1, help="threads (default: all cores)")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="no progress and no summary")]
+TruthSource = Annotated[
+    str,
+    typer.Option(
+        "--truth",
+        metavar="TRUTH",
+        help="exact:J (all pairs of that Jaccard similarity), similarity:S (edits), a file of labels, or none",
+    ),
+]
+Sample = Annotated[
+    int | None,
+    typer.Option("--sample", metavar="N", min=1, help="compute the truth of N documents against all, not of all"),
+]
+SampleSeed = Annotated[int, typer.Option("--seed", metavar="N", min=0, help="what is drawn at random")]
+Rounds = Annotated[
+    int, typer.Option("--rounds", metavar="N", min=0, help="timed runs of each config; medians count (0: none)")
+]

@@ -199,4 +199,5 @@ def _versus(versus: Versus) -> dict[str, Any]:
 def _disagreement(pair: Disagreement) -> dict[str, Any]:
     found = {name: getattr(pair, name) for name in pair.__dataclass_fields__}
     verdicts = [[asdict(verdict) for verdict in said] for said in pair.verdicts]
-    return {**found, "verdicts": verdicts, "difference": [list(part) for part in pair.difference.shown()]}
+    parts = [[kind, len(text) if kind == "skipped" else text] for kind, text in pair.difference.shown()]
+    return {**found, "verdicts": verdicts, "difference": parts}

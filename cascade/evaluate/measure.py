@@ -149,15 +149,16 @@ def _raised(name: str, problems: list[str]) -> CascadeError:
 
 def child() -> None:
     """What the process of its own does: takes a job from stdin, runs it, and tells of it on stdout as JSON."""
-    answers = os.fdopen(os.dup(1), "wb")
+    answers = os.dup(1)
     os.dup2(2, 1)  # whatever a stage of somebody's prints must not get among the figures
     try:
         told = _run(*pickle.load(sys.stdin.buffer))
     except CascadeError as error:
         problems = list(error.problems) if isinstance(error, ConfigError) else [str(error)]
         told = {"error": type(error).__name__, "problems": problems}
-    with answers:
-        answers.write(json.dumps(told).encode())
+    words = json.dumps(told).encode()
+    while words:
+        words = words[os.write(answers, words) :]
 
 
 def _run(given: Mapping[str, Any], data: Any, workers: int | None, work_dir: str | None) -> dict[str, Any]:

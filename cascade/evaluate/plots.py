@@ -84,10 +84,13 @@ def plot_sweep(found: SweepResult) -> Figure:
     behind = [p for p in drawn if not p[2].on_front]
     axes.scatter([cost for cost, _, _ in behind], [recall for _, recall, _ in behind], color=COLORS[7], s=24)
     axes.plot([cost for cost, _, _ in front], [recall for _, recall, _ in front], "o-", color=COLORS[0])
-    for cost, recall, point in front:
+    for number, (cost, recall, point) in enumerate(front, 1):
         told = ", ".join(f"{name.rpartition('.')[2]} {value}" for name, value in point.settings.items())
-        axes.annotate(told, (cost, recall), xytext=(4, -10), textcoords="offset points", fontsize="x-small")
+        axes.annotate(str(number), (cost, recall), xytext=(5, 5), textcoords="offset points")
+        axes.plot([], [], " ", label=f"{number}: {told}")
+    if front:
+        axes.legend(loc="lower right", fontsize="small", handlelength=0)
     axes.set(xlabel=found.cost_name, ylabel="recall")
     axes.set_title(f"{len(found.points)} settings against {found.truth.source}; the Pareto front in blue", fontsize=10)
-    axes.margins(x=0.15, y=0.1)
+    axes.margins(x=0.1, y=0.15)
     return figure
