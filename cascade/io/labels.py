@@ -33,6 +33,8 @@ WORDS = {
 """What a label may be, case aside; null, and an empty cell, mean that nothing is known."""
 KNOWN = 'pairs {"a", "b"[, "label"]}, twins {"twins": [id, …]}, or members of clusters {"id", "cluster"}'
 SCORES = ("jaccard", "similarity")
+PLAIN = {str, int, bool, type(None)}
+"""Kinds of ids that orjson reads exactly."""
 CSV_LIMIT = 1 << 24
 """Characters of the longest cell; beyond it a quotation mark is missing somewhere."""
 
@@ -110,11 +112,12 @@ def _json_rows(source: Source) -> Iterator[tuple[int, Row]]:
 
 
 def _inexact(row: Row) -> bool:
-    values = [row.get(name) for name in ("a", "b", "id", "cluster")]
-    for name in ("twins", "sampled"):
-        found = row.get(name)
-        values += found if isinstance(found, list) else []
-    return any(isinstance(value, float | list | dict) for value in values)
+    """Whether orjson may have changed an id, or an id holds others."""
+    for name in ("a", "b", "id", "cluster"):
+        if name in row and type(row[name]) not in PLAIN:
+            return True
+    groups = (found for name in ("twins", "sampled") if isinstance(found := row.get(name), list))
+    return any(type(value) not in PLAIN for group in groups for value in group)
 
 
 def _csv_rows(source: Source) -> Iterator[tuple[int, Row]]:
@@ -251,7 +254,7 @@ def _score(source: Source, line: int, row: Row) -> list[float]:
         value = row.get(name)
         if value is not None and value != "":
             try:
-                return [float(str(value))]
+                return [value if type(value) is float else float(str(value))]
             except ValueError:
                 raise _wrong(source, line, f"{name} is {str(value)[:40]!r}; expected a number") from None
     return []
