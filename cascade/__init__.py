@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from cascade.evaluate.difference import difference as difference
     from cascade.evaluate.explain import explain as explain
     from cascade.evaluate.explanation import Explanation as Explanation
+    from cascade.evaluate.rethreshold import Rethresholded as Rethresholded
+    from cascade.evaluate.rethreshold import rethreshold as rethreshold
     from cascade.evaluate.truth import Truth as Truth
     from cascade.evaluate.truth import TruthResult as TruthResult
     from cascade.evaluate.truth import truth as truth
@@ -70,6 +72,7 @@ _HOMES = {
     "cascade.evaluate.difference": ("Difference", "difference"),
     "cascade.evaluate.explain": ("explain",),
     "cascade.evaluate.explanation": ("Explanation",),
+    "cascade.evaluate.rethreshold": ("Rethresholded", "rethreshold"),
     "cascade.evaluate.truth": ("Truth", "TruthResult", "truth"),
     "cascade.pairs": ("Accepted", "Pairs"),
     "cascade.plan": ("Plan", "make_plan"),
