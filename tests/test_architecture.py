@@ -125,13 +125,13 @@ def test_modules_are_short_and_say_what_they_hold(path):
 
 def test_the_public_surface_is_pinned():
     assert cascade.__all__ == [
-        "Accepted", "BackendUnavailable", "CascadeError", "Config", "ConfigError", "Decision", "Difference",
-        "Explanation", "Facts", "InputError", "Keys", "Normalize", "OutputError", "Pairs", "Plan", "Predicate",
-        "Result", "Rethresholded", "RunReport", "Shingler", "Shingles", "Signature", "Stage", "StageError",
-        "StageReport", "TextBuffer", "TokenShingler", "Truth", "TruthResult", "containment", "dedupe", "difference",
-        "edit_similarity", "estimate", "explain", "fingerprint", "hamming", "jaccard", "load_config", "make_plan",
-        "normalize", "predicted_recall", "rethreshold", "run_files", "shingle_hashes", "signature", "truth", "union",
-        "word_tokens",
+        "Accepted", "BackendUnavailable", "CascadeError", "Comparison", "Config", "ConfigError", "Decision",
+        "Difference", "Explanation", "Facts", "InputError", "Keys", "Normalize", "OutputError", "Pairs", "Plan",
+        "Predicate", "Result", "Rethresholded", "RunReport", "Shingler", "Shingles", "Signature", "Stage", "StageError",
+        "StageReport", "SweepResult", "TextBuffer", "TokenShingler", "Truth", "TruthResult", "TuneResult", "compare",
+        "containment", "dedupe", "difference", "edit_similarity", "estimate", "explain", "fingerprint", "hamming",
+        "jaccard", "load_config", "make_plan", "normalize", "predicted_recall", "rethreshold", "run_files",
+        "shingle_hashes", "signature", "sweep", "truth", "tune", "union", "word_tokens",
     ]  # fmt: skip
     for name in cascade.__all__:
         assert getattr(cascade, name) is not None

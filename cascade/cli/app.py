@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from cascade.cli import compare, explain, rethreshold, sweep, truth
+from cascade.cli import compare, explain, rethreshold, sweep, truth, tune
 from cascade.cli.arguments import Changes, ConfigSource, Inputs, Out, Overwrite, Quiet, Workers
 from cascade.cli.outcome import Group, say
 
@@ -205,3 +205,4 @@ app.command()(explain.explain)
 app.command()(rethreshold.rethreshold)
 app.command()(compare.compare)
 app.command()(sweep.sweep)
+app.command()(tune.tune)

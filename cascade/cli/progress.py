@@ -23,6 +23,7 @@ WORDS = {
     "write": "writing",
     "compare": "running configs",
     "measure": "measuring, each run by itself",
+    "time": "timing",
 }
 """What a step is called; another is shown by its own name."""
 PLAIN_EVERY = 5.0
@@ -43,7 +44,7 @@ def progress_for(stream: TextIO | None, quiet: bool = False) -> Iterator[Progres
 
 def unit(step: str) -> str:
     """What is counted in a step."""
-    return {"pairs": "pairs", "compare": "configs", "measure": "runs"}.get(step, "documents")
+    return {"pairs": "pairs", "compare": "configs", "measure": "runs", "time": "runs"}.get(step, "documents")
 
 
 class Lines:
