@@ -1,4 +1,4 @@
-"""Reads what a run has written of its decisions: removed documents and confirmed pairs. Nothing follows from it here."""
+"""Reads what a run has written of its decisions: removed documents, confirmed pairs. Nothing follows from it here."""
 
 from __future__ import annotations
 
@@ -27,6 +27,9 @@ class StoredRemoval:
     kept_id: bytes
     kept_at: Place
     exact: bool
+    scores: Mapping[str, float]
+    via: bytes | None
+    """Whom the confirmed pair joins it to, where that is not told to be the kept document."""
     twin_at: Place | None
 
 
@@ -64,12 +67,15 @@ def read_removals(path: Path, names: Mapping[str, int]) -> Iterator[StoredRemova
         return names[source], _get(row, f"{prefix}line", int)
 
     def removal(row: dict[str, Any]) -> StoredRemoval:
+        via = _get(row, "via", list) if "via" in row else None
         return StoredRemoval(
             id=_id(row, "id"),
             at=place(row, ""),
             kept_id=_id(row, "kept_id"),
             kept_at=place(row, "kept_"),
             exact=_get(row, "reason", str) == "exact",
+            scores=_scores(row),
+            via=jsontext.dumps(via[0]) if via else None,
             twin_at=place(row, "twin_") if "twin_source" in row else None,
         )
 
@@ -89,10 +95,7 @@ def read_pairs(path: Path, compared: bool) -> Iterator[StoredPair]:
         )
 
     def pair(row: dict[str, Any]) -> StoredPair:
-        scores = _get(row, "scores", dict)
-        return StoredPair(
-            side(row, "a"), side(row, "b"), {name: float(_get(scores, name, (int, float))) for name in scores}
-        )
+        return StoredPair(side(row, "a"), side(row, "b"), _scores(row))
 
     return _rows(path, pair)
 
@@ -113,10 +116,7 @@ def _object(line: bytes) -> dict[str, Any]:
     """The row; its numbers are `Digits` where orjson would not keep an id or a compared value as it is."""
     try:
         row: object = orjson.loads(line)
-        exact = isinstance(row, dict) and all(
-            type(row.get(name)) in (int, str, bool, type(None))
-            for name in ("a", "b", "id", "kept_id", "a_keep", "b_keep")
-        )
+        exact = isinstance(row, dict) and all(type(value) in (int, str, bool, type(None)) for value in _values(row))
     except orjson.JSONDecodeError:
         exact = False
     if not exact:
@@ -124,6 +124,14 @@ def _object(line: bytes) -> dict[str, Any]:
     if not isinstance(row, dict):
         raise Lacking(f"not a JSON object but {kind(row)}")
     return row
+
+
+def _values(row: Mapping[str, Any]) -> list[object]:
+    """The ids, and the values of the field that a keep policy compares."""
+    via = row.get("via")
+    return [
+        *map(row.get, ("a", "b", "id", "kept_id", "a_keep", "b_keep")), *(via if isinstance(via, list) else ())
+    ]  # fmt: skip
 
 
 def _value(row: Mapping[str, Any], name: str) -> Any:
@@ -139,6 +147,11 @@ def _get(row: Mapping[str, Any], name: str, what: type | tuple[type, ...]) -> An
     if not isinstance(value, what) or isinstance(value, bool):
         raise Lacking(f"{name} is {kind(value)}, which is not what a run writes there")
     return value
+
+
+def _scores(row: Mapping[str, Any]) -> dict[str, float]:
+    scores = _get(row, "scores", dict)
+    return {name: float(_get(scores, name, (int, float))) for name in scores}
 
 
 def _id(row: Mapping[str, Any], name: str) -> bytes:

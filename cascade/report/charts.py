@@ -139,12 +139,12 @@ class _Frame:
             across = f"{self.x(value):.1f}"
             parts.append(f'<path class="tick" d="M{across} {bottom}v4"/>')
             parts.append(f'<text x="{across}" y="{bottom + 17}" text-anchor="middle">{escape(text)}</text>')
-        middle, up = (LEFT + right) / 2, (TOP + bottom) / 2
+        middle, center = (LEFT + right) / 2, (TOP + bottom) / 2
         below, beside = escape(self.x_axis.label), escape(self.y_axis.label)
         parts += [
             f'<path class="axis" d="M{LEFT} {bottom}H{right}"/>',
             f'<text class="label" x="{middle}" y="{HEIGHT - 5}" text-anchor="middle">{below}</text>',
-            f'<text class="label" transform="translate(11 {up}) rotate(-90)" text-anchor="middle">{beside}</text></g>',
+            f'<text class="label" transform="translate(11 {center}) rotate(-90)" text-anchor="middle">{beside}</text></g>',
         ]
         return "".join(parts)
 
