@@ -44,10 +44,13 @@ def compare(
     """
     from cascade.cli.compared import lines
     from cascade.cli.progress import progress_for
+    from cascade.errors import BackendUnavailable
     from cascade.evaluate.compare import compare as compared
     from cascade.io.place import output_folder
     from cascade.io.read import find_inputs
     from cascade.io.report import write_report
+    from cascade.io.write import write_text
+    from cascade.report.comparison import comparison_page
 
     *configs, last = arguments
     if inputs:
@@ -74,5 +77,10 @@ def compare(
                 progress=progress,
             )
         write_report(work / "compare.json", found.as_mapping())
+        missing = []
+        try:
+            write_text(work / "compare.html", comparison_page(found))
+        except BackendUnavailable as error:
+            missing.append(f"no compare.html: {error}")
     if not quiet:
-        print("\n".join([*lines(found), "", f"results in {out}"]))
+        print("\n".join([*lines(found), "", *missing, f"results in {out}"]))

@@ -88,13 +88,13 @@ def sweep(
                 progress=progress,
             )
         write_report(work / "sweep.json", found.as_mapping())
-        missing = None
+        missing = []
         try:
             write_text(work / "sweep.svg", svg(found.plot()))
         except BackendUnavailable as error:
-            missing = str(error)
+            missing.append(f"no sweep.svg: {error}")
     if not quiet:
-        print("\n".join([*_lines(found), *([f"no plot: {missing}"] if missing else []), f"results in {out}"]))
+        print("\n".join([*_lines(found), *missing, f"results in {out}"]))
 
 
 def _values(given: str) -> tuple[str, list[str]]:
@@ -120,8 +120,8 @@ def _values(given: str) -> tuple[str, list[str]]:
 
 
 def _lines(found: SweepResult) -> Iterator[str]:
-    from cascade.cli.compared import share, truth_told
-    from cascade.cli.table import number, table
+    from cascade.cli.table import table
+    from cascade.report.compared import number, share, truth_told
 
     yield f"{found.documents:,} documents; {truth_told(found.truth)}"
     yield ""

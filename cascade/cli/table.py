@@ -18,8 +18,3 @@ def table(rows: Sequence[Sequence[str]], left: int = 1) -> list[str]:
         ).rstrip()
         for row in shown
     ]
-
-
-def number(value: float | None, form: str) -> str:
-    """A figure, or a dash where there is none."""
-    return "-" if value is None else format(value, form)

@@ -79,8 +79,8 @@ def tune(
 
 
 def _lines(found: TuneResult) -> Iterator[str]:
-    from cascade.cli.compared import share
-    from cascade.cli.table import number, table
+    from cascade.cli.table import table
+    from cascade.report.compared import number, share
 
     yield (
         f"{found.documents:,} different texts; tuned on {found.tuning_documents:,} with {found.tuning_pairs:,} pairs "
