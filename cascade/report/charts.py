@@ -144,7 +144,8 @@ class _Frame:
         parts += [
             f'<path class="axis" d="M{LEFT} {bottom}H{right}"/>',
             f'<text class="label" x="{middle}" y="{HEIGHT - 5}" text-anchor="middle">{below}</text>',
-            f'<text class="label" transform="translate(11 {center}) rotate(-90)" text-anchor="middle">{beside}</text></g>',
+            f'<text class="label" transform="translate(11 {center}) rotate(-90)" text-anchor="middle">{beside}</text>',
+            "</g>",
         ]
         return "".join(parts)
 

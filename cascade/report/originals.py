@@ -31,10 +31,10 @@ LONGEST_VALUE = 200
 FEW = 50
 """Values up to which any field groups the documents as a source does; of a field named like one, any number may."""
 MOST_VALUES = 100_000
-NAMES = frozenset(
-    "source src dataset subset corpus collection domain host hostname site website publisher feed crawl dump lang "
-    "language locale category section".split()
-)
+NAMES = frozenset((
+    "source", "src", "dataset", "subset", "corpus", "collection", "domain", "host", "hostname", "site", "website",
+    "publisher", "feed", "crawl", "dump", "lang", "language", "locale", "category", "section",
+))  # fmt: skip
 """Fields that say where a document comes from, case aside."""
 LONGEST_TEXT = 20_000
 """Characters of a text that are kept to be shown."""

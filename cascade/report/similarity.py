@@ -1,4 +1,4 @@
-"""Which score of a config says how alike two texts are, and how far that is from the threshold. Scores come from runs."""
+"""Which score of a config says how alike two texts are, and how far it is from the threshold. No text is compared."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Measure:
     label: str
     threshold: float
     similarity: bool
-    """Whether scores are from 0 to 1, more being more alike; else whole numbers, of bits that differ or bands shared."""
+    """Whether scores go from 0 to 1, more being more alike; else they count bits that differ or bands shared."""
     less_is_closer: bool = False
 
     @property
