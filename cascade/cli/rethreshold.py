@@ -50,7 +50,7 @@ def _lines(done: Rethresholded) -> list[str]:
     return [
         f"{done.stage}: min_jaccard {done.before:g} -> {done.after:g}",
         f"pairs    {done.pairs[0]:,} -> {done.pairs[1]:,}",
-        f"kept     {counts['kept']:,} of {counts['read']:,} rows, {done.kept_again:,} of them removed before",
-        f"removed  {exact + near:,}, {exact:,} exact, {near:,} near-duplicates, {done.removed_anew:,} of them kept before",
+        f"kept     {counts['kept']:,} of {counts['read']:,} rows, {done.kept_again:,} removed before",
+        f"removed  {exact + near:,}  {exact:,} exact, {near:,} near-duplicates; {done.removed_anew:,} kept before",
         f"results in {done.out}",
     ]
