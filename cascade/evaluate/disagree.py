@@ -6,7 +6,7 @@ shown: texts, difference, what every stage of both configs said. Nothing is prin
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -131,9 +131,9 @@ def disagreements(
     if not len(left) or shown < 1:
         return ()
     told = said(a.plan, a.result, left, right), said(b.plan, b.result, left, right)
-    surprise = _improbability(a.plan.config, b.plan.config, told[0]) + _improbability(
-        b.plan.config, a.plan.config, told[1]
-    )
+    surprise = np.zeros(len(left))
+    for bits in (*_improbable(a, b, told[0]), *_improbable(b, a, told[1])):
+        surprise += bits
     similar = [_jaccard(c.plan.config, said_by) for c, said_by in zip((a, b), told, strict=True)]
     clear = np.where(by_a, _clearness(b, similar[1]), _clearness(a, similar[0]))
     order = np.lexsort((right, left, -np.nan_to_num(clear), -surprise))[:shown]
@@ -157,11 +157,12 @@ def disagreements(
     )
 
 
-def _improbability(config: Config, other: Config, told: Sequence[Said]) -> Scores:
-    """Bits, summed over the stages of one config that the other has not got as well."""
-    shared = [_meaning(other, stage) for stage in other.stages]
-    own = [s for s, stage in zip(told, config.stages, strict=True) if _meaning(config, stage) not in shared]
-    return np.sum([s.improbability for s in own], axis=0) if own else np.zeros(len(told[0].accepted) if told else 0)
+def _improbable(contender: Contender, other: Contender, told: Sequence[Said]) -> Iterator[Scores]:
+    """Bits of each pair, for each stage of a config that the other has not got as well."""
+    config, shared = contender.plan.config, [_meaning(other.plan.config, stage) for stage in other.plan.config.stages]
+    for each, stage in zip(told, config.stages, strict=True):
+        if _meaning(config, stage) not in shared:
+            yield each.improbability
 
 
 def _meaning(config: Config, stage: Stage) -> tuple[Any, ...]:

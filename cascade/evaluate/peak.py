@@ -39,6 +39,8 @@ class PeakMeter:
         before = BEFORE.get(step, "between")
         if "columns" in self.bytes_by_step and before == "collapse":
             before = "candidates"  # a second first pass, in view of the candidates
+        elif not self.bytes_by_step and step != "read":
+            before = "read"  # what was handed over is read without a word
         self._note(before)
 
     def advance(self, step: str, documents: int) -> None:
