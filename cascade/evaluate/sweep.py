@@ -172,11 +172,13 @@ def combinations(
     for path, values in vary.items():
         if isinstance(values, str) or not len(values):
             raise ConfigError(f"{path}: expected a list of values, found {values!r}")
+    names = [stage.name for stage in load_config(base, changes).stages]
+    stages = {path: _stage(path, names) for path in vary}
     seen: list[Config] = []
     for chosen in product(*vary.values()):
         settings = dict(zip(vary, chosen, strict=True))
-        off = {_stage(path) for path, value in settings.items() if value == OFF}
-        kept = {path: value for path, value in settings.items() if value == OFF or _stage(path) not in off}
+        off = {stages[path] for path, value in settings.items() if value == OFF}
+        kept = {path: value for path, value in settings.items() if value == OFF or stages[path] not in off}
         values = [f"{path}={_yaml(value)}" for path, value in kept.items() if value != OFF]
         config = load_config(base, [*changes, *values, *(f"{stage}={OFF}" for stage in sorted(off, key=_place))])
         if config not in seen:
@@ -184,9 +186,13 @@ def combinations(
             yield kept, config
 
 
-def _stage(path: str) -> str:
-    """The stage that an option belongs to: stages.minhash of stages.minhash.bands."""
-    return path.rpartition(".")[0] if re.fullmatch(r"stages(\.|\[\d+\]\.).+", path) else path
+def _stage(path: str, names: Sequence[str]) -> str:
+    """The stage that an option belongs to: stages.minhash of stages.minhash.bands. Other paths stay as they are."""
+    if position := re.match(r"stages\[\d+\]", path):
+        return position[0]
+    rest = path.removeprefix("stages.")
+    found = [name for name in names if rest == name or rest.startswith((f"{name}.", f"{name}["))]
+    return f"stages.{max(found, key=len)}" if found and rest != path else path
 
 
 def _place(stage: str) -> int:
