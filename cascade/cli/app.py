@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from cascade.cli import compare, explain, rethreshold, sweep, truth, tune
+from cascade.cli import compare, explain, report, rethreshold, review, sweep, truth, tune
 from cascade.cli.arguments import Changes, ConfigSource, Inputs, Out, Overwrite, Quiet, Workers
 from cascade.cli.outcome import Group, say
 
@@ -56,6 +56,7 @@ def run(
         Path | None, typer.Option("--work-dir", metavar="DIR", help="where what exceeds it goes (default: beside OUT)")
     ] = None,
     keep_work: Annotated[bool, typer.Option("--keep-work", help="leave the work files there")] = False,
+    page: Annotated[bool, typer.Option("--report", help="also write OUT/report.html, a page for the browser")] = False,
     changes: Changes = None,
     quiet: Quiet = False,
 ) -> None:
@@ -70,8 +71,12 @@ def run(
     from cascade.run import run_files
 
     loaded = load_config(config, changes or [])
+    if page:
+        report.check()
+    if overwrite:
+        review.spare_labels(out)
     with progress_for(sys.stderr, quiet) as progress:
-        report = run_files(
+        done = run_files(
             loaded,
             inputs,
             out,
@@ -84,12 +89,14 @@ def run(
             work_dir=work_dir,
             keep_work=keep_work,
         )
+    if page:
+        report.write(out)
     if quiet:
-        say(*(f"warning: {note}" for note in report.warnings))
-        if report.work is not None:
-            say(f"work files kept in {report.work}")
+        say(*(f"warning: {note}" for note in done.warnings))
+        if done.work is not None:
+            say(f"work files kept in {done.work}")
     else:
-        print("\n".join(summary_lines(report)))
+        print("\n".join(summary_lines(done)))
 
 
 @app.command()
@@ -206,3 +213,5 @@ app.command()(rethreshold.rethreshold)
 app.command()(compare.compare)
 app.command()(sweep.sweep)
 app.command()(tune.tune)
+app.command()(report.report)
+app.command()(review.review)

@@ -11,7 +11,7 @@ from html import escape
 from math import floor, log10
 
 WIDTH, HEIGHT = 420, 260
-LEFT, RIGHT, TOP, BOTTOM = 48, 10, 12, 40
+LEFT, RIGHT, TOP, BOTTOM = 48, 16, 12, 40
 """Room for the axes."""
 DOT = 4.5
 
@@ -83,7 +83,7 @@ def curves(
     frame = _Frame(x, y)
     top = max((column.count for column in columns), default=0) or 1
     scaled = [Column(c.low, c.high, y.low + c.count / top * (y.high - y.low), c.told) for c in columns]
-    parts = [frame.axes(), *frame.columns(scaled, "back"), *frame.mark(mark)]
+    parts = [frame.axes(), *frame.columns(scaled, "back")]
     for line in lines:
         points = " ".join(f"{frame.x(a):.1f},{frame.y(b):.1f}" for a, b in line.points)
         dashed = " dashed" if line.dashed else ""
@@ -97,13 +97,13 @@ def curves(
             f'<g class="dot c{dot.color % 8}">{_told(dot.told)}<path d="{whisker}"/>'
             f'<circle cx="{across}" cy="{up}" r="{DOT}"/></g>'
         )
-    return frame.svg(title, parts)
+    return frame.svg(title, [*parts, *frame.mark(mark, HEIGHT - BOTTOM - 10)])
 
 
 def histogram(columns: Sequence[Column], *, x: Axis, y: Axis, title: str, mark: tuple[float, str] | None = None) -> Svg:
     """Columns, each over its part of the x axis; `mark` and `title` as in `curves`."""
     frame = _Frame(x, y)
-    return frame.svg(title, [frame.axes(), *frame.columns(columns, "columns"), *frame.mark(mark)])
+    return frame.svg(title, [frame.axes(), *frame.columns(columns, "columns"), *frame.mark(mark, TOP + 8)])
 
 
 def bar(share: float, color: int = 0) -> Svg:
@@ -117,7 +117,7 @@ def bar(share: float, color: int = 0) -> Svg:
 
 def counts_axis(label: str, most: float) -> Axis:
     """An axis for counts: by powers of ten where the greatest is over a hundred."""
-    return Axis(label, 0.8, max(most, 1) * 1.3, log=True) if most > 100 else Axis(label, 0, max(most, 1) * 1.05)
+    return Axis(label, 0.8, max(most, 1) * 2.5, log=True) if most > 100 else Axis(label, 0, max(most, 1) * 1.15)
 
 
 class _Frame:
@@ -163,7 +163,7 @@ class _Frame:
                 )
         return [*parts, "</g>"]
 
-    def mark(self, mark: tuple[float, str] | None) -> list[str]:
+    def mark(self, mark: tuple[float, str] | None, height: float) -> list[str]:
         if mark is None:
             return []
         across = self.x(mark[0])
@@ -171,7 +171,7 @@ class _Frame:
         away = -5 if side == "end" else 5
         return [
             f'<path class="mark" d="M{across:.1f} {TOP}V{HEIGHT - BOTTOM}"/>',
-            f'<text class="mark" x="{across + away:.1f}" y="{TOP + 8}" text-anchor="{side}">{escape(mark[1])}</text>',
+            f'<text class="mark" x="{across + away:.1f}" y="{height}" text-anchor="{side}">{escape(mark[1])}</text>',
         ]
 
     @staticmethod

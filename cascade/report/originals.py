@@ -215,7 +215,7 @@ def _short(batch: DocumentBatch, config: Config) -> int:
 
 def _fields(source: Source, config: Config, by: Sequence[str]) -> tuple[str, ...]:
     """Fields of the first rows that may say where a document comes from: those of `by`, those named so, and others
-    with few values. Fields inside of objects are named by a dotted path."""
+    with few texts as values. Fields inside of objects are named by a dotted path."""
     first = next(read_documents(source, InputFields(config.input.text, config.input.id)), None)
     if first is None or not len(first):
         return tuple(by)
@@ -225,12 +225,13 @@ def _fields(source: Source, config: Config, by: Sequence[str]) -> tuple[str, ...
             values.setdefault(name, Counter())[value] += 1
     passed_over = {config.input.text, config.input.id, *by}
     named = [name for name in values if is_named(name) and name not in passed_over]
-    few = [
-        name
-        for name, counter in values.items()
-        if len(counter) <= FEW and name not in passed_over and name not in named and counter.total() > len(counter)
-    ]
+    few = [name for name, counter in values.items() if name not in passed_over and name not in named and _few(counter)]
     return tuple(dict.fromkeys((*by, *named, *few)))[: MOST_FIELDS + len(by)]
+
+
+def _few(counter: Counter[object]) -> bool:
+    """Whether these are names that come again and again; numbers, such as years and versions, are no sources."""
+    return len(counter) <= FEW and counter.total() > len(counter) and all(isinstance(value, str) for value in counter)
 
 
 def is_named(name: str) -> bool:

@@ -23,7 +23,7 @@ from cascade.report.similarity import Measure, measure_of
 FILES = ("config.yaml", "report.json", "removed.jsonl")
 PAIRS = 20
 """Removals near the threshold that are shown."""
-CLUSTERS, MEMBERS = 20, 8
+CLUSTERS, MEMBERS = 10, 8
 """Largest clusters that are shown, and the removed documents of each."""
 
 
@@ -42,11 +42,16 @@ class Run:
     originals: Originals
 
 
-def read_run(out: Path, by: Sequence[str] = ()) -> Run:
-    """What a page tells of. Raises InputError."""
+def check_run(out: Path) -> None:
+    """Raises InputError unless `out` is the folder of a run."""
     for name in FILES:
         if not (out / name).is_file():
             raise InputError(f"{out}: is no result of a run: there is no {name}; name the folder OUT of cascade run")
+
+
+def read_run(out: Path, by: Sequence[str] = ()) -> Run:
+    """What a page tells of. Raises InputError."""
+    check_run(out)
     report = read_report(out / "report.json")
     missing = [name for name in ("counts", "inputs", "stages", "seconds") if name not in report]
     if missing:

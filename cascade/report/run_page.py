@@ -22,7 +22,7 @@ from cascade.report.originals import Group
 from cascade.report.page import environment, number, page, sides
 from cascade.report.run import Run, plan_of, read_run, silent, similarity_scores
 from cascade.report.similarity import Measure, steps
-from cascade.report.tripwires import tripwires
+from cascade.report.tripwires import LEAST_DOCUMENTS, tripwires
 
 NAME = "report.html"
 GROUPS = 15
@@ -189,17 +189,11 @@ def size_rows(sizes: np.ndarray[Any, Any]) -> list[tuple[str, int, str, str]]:
 
 def memory_rows(report: Mapping[str, Any], plan: Plan | None) -> list[tuple[str, float]]:
     """Bytes by what takes them."""
-    rows = [("peak of the process", float(report.get("peak_memory_bytes", 0)))]
-    told = report.get("memory") or {}
-    rows += [
-        (label, float(told[name]))
-        for name, label in (("budget_bytes", "budget"), ("mapped_bytes", "of it in files"))
-        if told.get(name)
-    ]
+    rows = [("the process, at its peak", float(report.get("peak_memory_bytes", 0)))]
+    if mapped := (report.get("memory") or {}).get("mapped_bytes"):
+        rows.append(("mapped files", float(mapped)))
     return rows + [
-        (f"columns of {stage['name']}, at most", float(stage["bytes"]))
-        for stage in funnel(report, plan)
-        if stage["bytes"]
+        (f"columns of {stage['name']}", float(stage["bytes"])) for stage in funnel(report, plan) if stage["bytes"]
     ]
 
 
@@ -212,8 +206,10 @@ def close_calls(decisions: Decisions, measure: Measure | None) -> int:
 
 
 def group_rows(groups: Iterable[Group]) -> tuple[list[tuple[str, float, str, str, str]], int]:
-    """The values of a field with the greatest losses, and how many more there are."""
-    ordered = sorted(groups, key=lambda g: (-g.removed / g.documents, -g.documents, g.value))
+    """The values of a field with the greatest losses, those of few documents last, and how many more there are."""
+    ordered = sorted(
+        groups, key=lambda g: (g.documents < LEAST_DOCUMENTS, -g.removed / g.documents, -g.documents, g.value)
+    )
     rows = []
     for group in ordered[:GROUPS]:
         lost = group.removed / group.documents

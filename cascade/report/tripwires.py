@@ -107,8 +107,8 @@ def short_wire(originals: Originals, config: Config) -> Tripwire:
         return Tripwire("unknown", title, "The inputs could not be read again.")
     share = originals.short / originals.documents
     told = (
-        f"{originals.short:,} of {originals.documents:,} documents, {percent(share)}, have fewer than {n} tokens, so "
-        f"that all of them are one shingle (limit {percent(MOST_SHORT)})."
+        f"{originals.short:,} of {originals.documents:,} documents, {percent(share)}, have fewer than the {n} tokens "
+        f"of a shingle (limit {percent(MOST_SHORT)})."
     )
     if share > MOST_SHORT:
         return Tripwire("tripped", title, f"{told} A smaller shingle.n sees more.")
