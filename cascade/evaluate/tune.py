@@ -105,7 +105,7 @@ def tune(
     ]
     reached = [each for each in weighed if _reaches(each, recall)]
     if tried and not reached:
-        notes.append(f"No choice found {recall:g} of the pairs that it was tuned on: this is an exact join.")
+        notes.append(f"No choice found {percent(recall)} of the pairs that it was tuned on: this is an exact join.")
     weighed.append(TuneCandidate(None, None, None, 1.0, None, None, None, None))
     if rounds:
         configs = [_config(base, each, min_jaccard) for each in weighed]
