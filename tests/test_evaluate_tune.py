@@ -13,7 +13,7 @@ import orjson
 import pyarrow as pa
 import pytest
 from corpora import words, write
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cascade import ConfigError, InputError, dedupe, jaccard, load_config, shingle_hashes, truth, tune
@@ -129,9 +129,7 @@ def test_choices_that_do_not_find_enough_are_not_taken(monkeypatch):
 
 def test_a_goal_that_is_missed_is_told_plainly(tuned):
     def held(hits, total):
-        return type(tuned)(
-            **{**{n: getattr(tuned, n) for n in tuned.__dataclass_fields__}, "held_out": share(hits, total)}
-        )
+        return replace(tuned, held_out=share(hits, total))
 
     assert held(8, 100).verdict == "MISSED: found 8 of 100, 0.0800 [0.0411, 0.1500], and 0.95 was the goal"
     assert held(94, 100).verdict.startswith("missed, though chance may explain it: found 94 of 100")
@@ -192,6 +190,7 @@ def some_pairs(n):
 
 
 @given(st.integers(2, 12).flatmap(lambda n: st.tuples(st.just(n), some_pairs(n))), st.integers(0, 3))
+@settings(deadline=None)
 def test_no_pair_crosses_and_both_halves_have_their_own(case, seed):
     n, pairs = case
     left, right = np.array(sorted(pairs), np.int64).reshape(-1, 2).T
