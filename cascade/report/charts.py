@@ -27,12 +27,13 @@ class Svg(str):
 
 @dataclass(frozen=True)
 class Axis:
-    """A label and what the axis goes from and to. `log`: by powers of ten, from 1 or less to what is above."""
+    """A label and what the axis goes from and to. `log`: by powers of ten; `whole`: only whole numbers are marked."""
 
     label: str
     low: float = 0.0
     high: float = 1.0
     log: bool = False
+    whole: bool = False
 
 
 @dataclass(frozen=True)
@@ -117,7 +118,11 @@ def bar(share: float, color: int = 0) -> Svg:
 
 def counts_axis(label: str, most: float) -> Axis:
     """An axis for counts: by powers of ten where the greatest is over a hundred."""
-    return Axis(label, 0.8, max(most, 1) * 2.5, log=True) if most > 100 else Axis(label, 0, max(most, 1) * 1.15)
+    return (
+        Axis(label, 0.8, max(most, 1) * 2.5, log=True)
+        if most > 100
+        else Axis(label, 0, max(most, 1) * 1.15, whole=True)
+    )
 
 
 class _Frame:
@@ -205,8 +210,9 @@ def _ticks(axis: Axis) -> list[tuple[float, str]]:
         every = max(1, len(powers) // 5)
         return [(10.0**p, f"{10**p:,}") for p in powers if not p % every and 10**p >= axis.low]
     raw = (axis.high - axis.low) / 5 or 1.0
+    raw, multiples = (max(raw, 1.0), (1.0, 2.0, 5.0, 10.0)) if axis.whole else (raw, (1.0, 2.0, 2.5, 5.0, 10.0))
     power = 10.0 ** floor(log10(raw))
-    step = next(power * m for m in (1.0, 2.0, 2.5, 5.0, 10.0) if power * m >= raw * 0.999)
+    step = next(power * m for m in multiples if power * m >= raw * 0.999)
     digits = max(0, -floor(log10(step) + 1e-9) + (1 if step / power == 2.5 else 0))
     first = -floor(-axis.low / step + 1e-9)
     found: list[tuple[float, str]] = []

@@ -170,7 +170,7 @@ def similarity_chart(measure: Measure | None, scores: Scores) -> Svg | None:
     columns = [Column(a, b, count, f"{a:.{digits}f}: {count:,} pairs") for a, b, count in found]
     low = min(found[0][0], measure.threshold)
     high = 1.0 if measure.similarity else max(found[-1][1], measure.threshold + 1)
-    x = Axis(measure.label, low, high if high > low else low + 0.01)
+    x = Axis(measure.label, low, high if high > low else low + 0.01, whole=not measure.similarity)
     y = counts_axis("pairs", max(column.count for column in columns))
     mark = (measure.threshold, f"threshold {measure.threshold:g}")
     return histogram(columns, x=x, y=y, title=f"Confirmed pairs by {measure.label}", mark=mark)
