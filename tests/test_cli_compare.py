@@ -41,15 +41,13 @@ def report(name):
 
 
 def test_compare_tells_and_writes():
-    code, out, err = cascade(
-        "compare", "loose.yaml", "bands.yaml", "a.jsonl", "--truth", "exact:0.5", "-o", "out", "--rounds", 0
-    )
+    configs = ("loose.yaml", "bands.yaml")
+    code, out, err = cascade("compare", *configs, "a.jsonl", "--truth", "exact:0.5", "-o", "out", "--rounds", 0)
     assert code == 0
     assert "running configs: 2 configs in" in err
     found = package.compare(configs, "a.jsonl", "exact:0.5", rounds=0)
-    assert out.startswith(
-        f"62 documents, {sum(map(len, TEXTS)):,} characters; truth exact:0.5: {found.truth.pairs} pairs\n"
-    )
+    size = f"62 documents, {sum(map(len, TEXTS)):,} characters"
+    assert out.startswith(f"{size}; truth exact:0.5: {found.truth.pairs} pairs\n")
     for each in found.configs:
         assert f"{each.pairs.recall}" in out
         assert f"{each.removed:,}" in out
