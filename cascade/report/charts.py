@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from html import escape
 from math import floor, log10
 
+from cascade.report.visible import visible
+
 WIDTH, HEIGHT = 420, 260
 LEFT, RIGHT, TOP, BOTTOM = 48, 16, 12, 40
 """Room for the axes."""
@@ -139,13 +141,13 @@ class _Frame:
         for value, text in _ticks(self.y_axis):
             up = f"{self.y(value):.1f}"
             parts.append(f'<path class="grid" d="M{LEFT} {up}H{right}"/>')
-            parts.append(f'<text x="{LEFT - 6}" y="{up}" dy="0.35em" text-anchor="end">{escape(text)}</text>')
+            parts.append(f'<text x="{LEFT - 6}" y="{up}" dy="0.35em" text-anchor="end">{_text(text)}</text>')
         for value, text in _ticks(self.x_axis):
             across = f"{self.x(value):.1f}"
             parts.append(f'<path class="tick" d="M{across} {bottom}v4"/>')
-            parts.append(f'<text x="{across}" y="{bottom + 17}" text-anchor="middle">{escape(text)}</text>')
+            parts.append(f'<text x="{across}" y="{bottom + 17}" text-anchor="middle">{_text(text)}</text>')
         middle, center = (LEFT + right) / 2, (TOP + bottom) / 2
-        below, beside = escape(self.x_axis.label), escape(self.y_axis.label)
+        below, beside = _text(self.x_axis.label), _text(self.y_axis.label)
         parts += [
             f'<path class="axis" d="M{LEFT} {bottom}H{right}"/>',
             f'<text class="label" x="{middle}" y="{HEIGHT - 5}" text-anchor="middle">{below}</text>',
@@ -176,19 +178,23 @@ class _Frame:
         away = -5 if side == "end" else 5
         return [
             f'<path class="mark" d="M{across:.1f} {TOP}V{HEIGHT - BOTTOM}"/>',
-            f'<text class="mark" x="{across + away:.1f}" y="{height}" text-anchor="{side}">{escape(mark[1])}</text>',
+            f'<text class="mark" x="{across + away:.1f}" y="{height}" text-anchor="{side}">{_text(mark[1])}</text>',
         ]
 
     @staticmethod
     def svg(title: str, parts: Sequence[str]) -> Svg:
         return Svg(
-            f'<svg class="chart" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{escape(title)}">'
+            f'<svg class="chart" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{_text(title)}">'
             f"{''.join(parts)}</svg>"
         )
 
 
+def _text(text: str) -> str:
+    return escape(visible(text))
+
+
 def _told(text: str) -> str:
-    return f"<title>{escape(text)}</title>"
+    return f"<title>{_text(text)}</title>"
 
 
 def _scale(axis: Axis, start: float, stop: float) -> Callable[[float], float]:

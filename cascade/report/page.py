@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from cascade.config.advice import percent
 from cascade.errors import BackendUnavailable
 from cascade.report.charts import bar
+from cascade.report.visible import visible
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -83,23 +84,6 @@ def sides(parts: Iterable[tuple[str, str]]) -> tuple[list[tuple[str, str]], list
         if side != "left":
             right.append(shown)
     return left, right
-
-
-def visible(value: object) -> str:
-    """Text in which control characters, and halves of surrogate pairs, are signs that can be seen and encoded."""
-    text = str(value)
-    return text if text.isprintable() else "".join(map(_sign, text))
-
-
-def _sign(character: str) -> str:
-    point = ord(character)
-    if character in "\n\t" or 0x20 <= point < 0x7F:
-        return character
-    if point < 0x20:
-        return chr(0x2400 + point)
-    if 0x7F <= point < 0xA0 or 0xD800 <= point < 0xE000:
-        return "\N{REPLACEMENT CHARACTER}"
-    return character
 
 
 def number(value: float | None) -> str:
