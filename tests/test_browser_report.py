@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
-from chromium import browser, console, style  # noqa: F401  (`browser` is a fixture)
+from chromium import console, style
 from corpora import mixed
 from typer.testing import CliRunner
 
