@@ -59,8 +59,9 @@ def rethreshold(
     """The decisions of a run under a higher `min_jaccard`, written to the folder `out`.
 
     `run` is the folder of a run with `resolve.pairs: all`; `stage` names the one that is meant if several have a
-    `min_jaccard`. The answer is that of a fresh run wherever that one's candidates are the same: always behind an exact
-    join or given bands; `auto` bands may be chosen otherwise for the new threshold.
+    `min_jaccard`. The answer is that of a fresh run wherever that one's candidates are the same: behind an exact join
+    or given bands. A warning tells where they may not be: `auto` bands, and buckets that `resolve.max_bucket` has cut,
+    may be others for the new threshold.
     Raises InputError (no such run, or one that did not store what is needed), ConfigError (a lower threshold, or none),
     OutputError.
     """
@@ -148,18 +149,19 @@ def _summary(
         counts=counts,
         kept_again=int((stored.removed & outcome.kept).sum()),
         removed_anew=int((~stored.removed & ~outcome.kept).sum()),
-        warnings=tuple(_warnings(config)),
+        warnings=tuple(_warnings(config, stored.report)),
     )
 
 
-def _warnings(config: Config) -> Iterator[str]:
+def _warnings(config: Config, report: Mapping[str, Any]) -> Iterator[str]:
+    """Where a fresh run might find other pairs."""
+    found = "these decisions go by the pairs that were found for the old threshold"
     for stage in config.stages:
         autos = [name for name, value in stage.model_dump(mode="json").items() if value == "auto" and name != "prune"]
         if autos:
-            yield (
-                f"{stage.name}: {', '.join(autos)}: auto may be settled otherwise for the new threshold; "
-                "these decisions go by the pairs that were found for the old one"
-            )
+            yield f"{stage.name}: {', '.join(autos)}: auto may be settled otherwise for the new one; {found}"
+    if report.get("large_buckets"):
+        yield f"resolve.max_bucket has acted, and may cut buckets otherwise for the new threshold; {found}"
 
 
 def _write(work: Path, stored: Stored, outcome: Outcome, config: Config) -> None:
@@ -189,7 +191,7 @@ def _report(stored: Stored, outcome: Outcome, done: Rethresholded, run: Path) ->
         {**given, "kept": given["kept"] + more}
         for given, more in zip(stored.report["inputs"], change.tolist(), strict=True)
     ]
-    same = ("distinct_texts", "without_shingles", "seed", "versions")
+    same = ("distinct_texts", "without_shingles", "large_buckets", "seed", "versions")
     return {
         "derived": {
             "from": str(run),
