@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
 
@@ -50,13 +51,10 @@ def review(
     except OSError as error:
         raise OutputError(f"port {port}: cannot be listened at: {error.strerror or error}; take another") from error
     say(*(f"note: {note}" for note in judging.notes))
-    print(f"{len(judging.items):,} pairs to judge; open http://{HOST}:{server.server_port}/{token}/", flush=True)
-    try:
+    print(f"{len(judging.items):,} pairs to judge; open http://{HOST}:{server.port}/{token}/", flush=True)
+    with suppress(KeyboardInterrupt):
         server.serve_forever()
-    except KeyboardInterrupt:
-        print(f"\n{len(read_marks(judging.labels)):,} labels in {judging.labels}")
-    finally:
-        server.server_close()
+    print(f"\n{len(read_marks(judging.labels)):,} labels in {judging.labels}")
 
 
 def spare_labels(out: Path) -> None:

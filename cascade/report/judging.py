@@ -112,7 +112,10 @@ def _of_run(out: Path, inputs: Sequence[Any], config: Config, most: int | None) 
 
 
 def _of_file(pairs: Path, inputs: Sequence[Any], config: Config, most: int | None) -> tuple[list[Item], Originals]:
-    asked = list(dict.fromkeys(_asked(pairs)))[:most]
+    once: dict[frozenset[bytes], tuple[tuple[bytes, bytes], str]] = {}
+    for ids, where in _asked(pairs):
+        once.setdefault(frozenset(ids), (ids, where))
+    asked = list(once.values())[:most]
     found = read_originals(inputs, config, ids={id_ for ids, _ in asked for id_ in ids}, whole=True)
 
     def text(id_: bytes, where: str) -> str:

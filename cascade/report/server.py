@@ -6,6 +6,7 @@ What is judged, and where the marks go, is known to cascade.report.judging; this
 from __future__ import annotations
 
 from hmac import compare_digest
+from socket import create_server
 from typing import TYPE_CHECKING, Any
 
 from cascade.errors import BackendUnavailable, CascadeError
@@ -47,7 +48,7 @@ def check() -> None:
 
 
 def review_server(judging: Judging, token: str, port: int = 0) -> BaseWSGIServer:
-    """A server on 127.0.0.1, at a free port unless one is given: `serve_forever()` serves, `server_port` tells it.
+    """A server on 127.0.0.1, at a free port unless one is given: `serve_forever()` serves, `port` tells it.
 
     Raises BackendUnavailable without flask, OSError if the port is taken.
     """
@@ -61,8 +62,9 @@ def review_server(judging: Judging, token: str, port: int = 0) -> BaseWSGIServer
             pass
 
     app = review_app(judging, token)
-    server = make_server(HOST, port, app, threaded=True, request_handler=Quiet)
-    app.config["HOSTS"] = (f"{HOST}:{server.server_port}",)
+    with create_server((HOST, port)) as listening:
+        server = make_server(HOST, port, app, threaded=True, request_handler=Quiet, fd=listening.fileno())
+    app.config["HOSTS"] = (f"{HOST}:{server.port}",)
     return server
 
 
