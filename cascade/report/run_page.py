@@ -29,8 +29,8 @@ GROUPS = 15
 """Values of a field that are shown."""
 TABLE = 1 << 26
 """Work on the difference of two texts: see cascade.evaluate.difference."""
-EXCERPT = 400
-"""Characters of a text in a cluster."""
+EXCERPT, EXCERPT_OF_PAIR = 400, 1500
+"""Characters that are shown of a text in a cluster, and of one in a pair."""
 LONGEST_ID = 120
 SIZES = (2, 3, 4, 5, 10, 20, 50, 100, 1000, 10_000, 100_000)
 """Cluster sizes at which a new line of the table begins."""
@@ -81,6 +81,7 @@ def report_page(run: Run, measured: Sequence[Band] = (), truth: str = "") -> str
     sizes = decisions.sizes()[0]
     plan = plan_of(run)
     scores = similarity_scores(run)
+    curve = s_curve(plan, run, scores, measured, truth) if plan is not None else None
     return page(
         "run.html",
         name=str(run.out),
@@ -91,7 +92,8 @@ def report_page(run: Run, measured: Sequence[Band] = (), truth: str = "") -> str
         wires=tripwires(report, run.config, decisions, run.originals, run.measure),
         measure=run.measure,
         funnel=funnel(report, plan),
-        curve=s_curve(plan, run, scores, measured) if plan is not None else None,
+        curve=curve[0] if curve else None,
+        key=curve[1] if curve else [],
         unmodelled=[] if plan is None else silent(plan),
         measured=[band for band in measured if band.recall.value is not None],
         truth=truth,
@@ -119,8 +121,11 @@ def funnel(report: Mapping[str, Any], plan: Plan | None) -> list[dict[str, Any]]
     ]
 
 
-def s_curve(plan: Plan, run: Run, scores: Scores, measured: Sequence[Band]) -> Svg | None:
-    """Predicted recall by Jaccard similarity, what was measured of it, and behind it the similarities found."""
+def s_curve(
+    plan: Plan, run: Run, scores: Scores, measured: Sequence[Band], truth: str
+) -> tuple[Svg, list[tuple[int, str]]] | None:
+    """Predicted recall by Jaccard similarity, what was measured of it, and behind it the similarities found; with the
+    key, (color, what it is) of all that is drawn."""
     if not plan.stages or len(silent(plan)) == len(plan.stages):
         return None
     grid = np.linspace(0, 1, 201).tolist()
@@ -130,9 +135,9 @@ def s_curve(plan: Plan, run: Run, scores: Scores, measured: Sequence[Band]) -> S
         asked = [recall for confirms, recall in stages.values() if not (sketches and confirms)]
         return [(x, prod(p for p in (recall(x) for recall in asked) if p is not None)) for x in grid]
 
-    lines = [Line("every stage", product(sketches=False))]
-    if len({confirms for confirms, _ in stages.values()}) == 2:
-        lines.insert(0, Line("sketches alone", product(sketches=True), 6, dashed=True))
+    lines = [Line("the whole plan", product(sketches=False))]
+    if len({confirms for confirms, recall in stages.values() if recall(1.0) is not None}) == 2:
+        lines.insert(0, Line("sketches alone (dashed)", product(sketches=True), 6, dashed=True))
     dots = [
         Dot((b.low + b.high) / 2, b.recall.value, b.recall.low, b.recall.high, band_told(b))
         for b in measured
@@ -146,7 +151,10 @@ def s_curve(plan: Plan, run: Run, scores: Scores, measured: Sequence[Band]) -> S
     mark = None if at is None else (at, f"threshold {at:g}" if run.config.confirm_jaccard else f"stated {at:g}")
     title = "Predicted probability of finding a pair, by Jaccard similarity"
     x, y = Axis("Jaccard similarity"), Axis("probability of being found", 0, 1.02)
-    return curves(lines, dots, x=x, y=y, title=title, mark=mark, columns=columns)
+    key = [(line.color, line.name) for line in reversed(lines)]
+    key += [(1, f"measured against {truth}" if truth else "measured")] if dots else []
+    key += [(7, "similarities found")] if columns else []
+    return curves(lines, dots, x=x, y=y, title=title, mark=mark, columns=columns), key
 
 
 def band_told(band: Band) -> str:
@@ -230,7 +238,8 @@ def pair_shown(run: Run, pair: Pair) -> dict[str, Any]:
     left, right = texts.get(pair.left.at), texts.get(pair.right.at)
     found = None
     if left is not None and right is not None:
-        found = sides(difference(left, right, most=TABLE).shown(80, 800))
+        both = sides(difference(left, right, most=TABLE).shown(80, 800))
+        found = tuple(cut(side, EXCERPT_OF_PAIR) for side in both)
     score = pair.scores.get(run.measure.stage) if run.measure else None
     note = "" if run.measure is None or score is None else run.measure.told(score)
     return {"names": (id_shown(pair.left.id), id_shown(pair.right.id)), "sides": found, "note": note}
