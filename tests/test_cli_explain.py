@@ -155,3 +155,10 @@ def test_colours_on_a_terminal_only(monkeypatch):
     assert "\x1b[31m[-farm-]\x1b[0m\x1b[32m{+barn+}\x1b[0m" in terminal.getvalue()
     bare = re.sub(r"\x1b\[[0-9;]*m", "", terminal.getvalue())
     assert [line.rstrip() for line in bare.splitlines()] == plain.getvalue().splitlines()
+
+
+def test_the_page_shows_what_is_printed(work):
+    page = (Path(__file__).parent.parent / "docs/explaining.md").read_text("utf-8")
+    (shown,) = re.findall(r"^```text\n(.*?)^```$", page, re.M | re.S)
+    command = re.findall(r"^cascade (.* --texts .*)$", page, re.M)[0]
+    assert cascade(*command.split()) == (0, shown, "")

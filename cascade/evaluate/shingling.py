@@ -52,21 +52,21 @@ def shingle_texts(text: str, shingler: Shingler, seed: int) -> dict[int, str] | 
 
 
 def joined(tokens: Sequence[str], shingler: Shingler) -> str:
-    """The tokens of a shingle as text: spaces between words, none between characters of scripts without spaces."""
+    """The tokens of a shingle as text: spaces between words, none between two characters of scripts without spaces."""
     if isinstance(shingler, Char):
         return "".join(tokens)
     touches = _touching("cjk" if isinstance(shingler, Cjk) else "word")
-    text, before = "", True
+    text, before = "", 1
     for token in tokens:
-        alone = bool(touches[ord(token[0])])
-        text += token if before or alone else f" {token}"
+        alone = touches[ord(token[0])]
+        text += token if not text or (before and alone) else f" {token}"
         before = alone
     return text
 
 
 @cache
 def _touching(rule: Rule) -> bytes:
-    """For each code point 1 if its token stands beside others without a space, else 0."""
+    """For each code point 1 if it belongs to a script without spaces, else 0."""
     from cascade.kernels.tokenize import CJK, SINGLE
 
     return np.isin(classes(rule), (SINGLE, CJK)).tobytes()
