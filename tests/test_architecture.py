@@ -30,7 +30,19 @@ MAY_OPEN = {
     "cascade.text.segment": "the user's dictionary for jieba, which leaves a file that it opens itself open",
 }
 """Who opens files outside of cascade.io, and which: none of them holds documents that somebody wants kept."""
-HEAVY = ("numba", "llvmlite", "pyarrow", "jieba", "rjieba", "cupy", "matplotlib", "rich", "rapidfuzz")
+HEAVY = (
+    "numba",
+    "llvmlite",
+    "pyarrow",
+    "jieba",
+    "rjieba",
+    "cupy",
+    "matplotlib",
+    "rich",
+    "rapidfuzz",
+    "jinja2",
+    "flask",
+)
 
 
 def name_of(path: Path) -> str:
