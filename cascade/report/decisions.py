@@ -5,6 +5,7 @@ Arrays hold what is needed of all removals; ids are read again for the few that 
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -138,29 +139,23 @@ class Decisions:
 def read_decisions(path: Path, inputs: Sequence[str]) -> Decisions:
     """The decisions in a removed.jsonl; `inputs` are the names of the input files. Raises InputError."""
     names = {name: number for number, name in enumerate(inputs)}
-    places: list[tuple[int, int, int, int]] = []
-    exact: list[bool] = []
-    twin: list[bool] = []
-    scores: dict[str, dict[int, float]] = {}
+    places, exact, twin = array("q"), array("b"), array("b")
+    scores: dict[str, array[float]] = {}
     for row, each in enumerate(read_removals(path, names)):
-        places.append((*each.at, *each.kept_at))
+        places.extend((*each.at, *each.kept_at))
         exact.append(each.exact)
         twin.append(each.twin_at is not None)
         for name, value in each.scores.items():
-            scores.setdefault(name, {})[row] = value
+            column = scores.setdefault(name, array("d"))
+            column.extend([np.nan] * (row - len(column)))
+            column.append(value)
     table = np.array(places, np.int64).reshape(-1, 4)
     return Decisions(
         path=path,
         names=names,
         at=table[:, :2],
         kept_at=table[:, 2:],
-        exact=np.array(exact, bool),
-        twin=np.array(twin, bool),
-        scores={name: _column(values, len(exact)) for name, values in scores.items()},
+        exact=np.array(exact, np.bool_),
+        twin=np.array(twin, np.bool_),
+        scores={name: np.append(column, [np.nan] * (len(exact) - len(column))) for name, column in scores.items()},
     )
-
-
-def _column(values: Mapping[int, float], rows: int) -> Scores:
-    column = np.full(rows, np.nan)
-    column[list(values)] = list(values.values())
-    return column
