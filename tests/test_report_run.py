@@ -161,19 +161,19 @@ def test_fields_and_short_documents_are_counted_as_by_a_loop(tmp_path, kind):
         path = tmp_path / "all.parquet"
     out = run(tmp_path, config={**CONFIG, "shingle": {"by": "word", "n": 6}}, inputs=[path])
     config = load_config(out / "config.yaml")
-    found = read_run(out, by=["year", "nothing"]).originals
+    found = read_run(out, by=["year"]).originals
     assert found.problems == ()
     assert found.documents == len(rows)
     assert found.short == short_by_loop([row["text"] for row in rows], config)
     gone = {row["id"] for row in rows_of(out / "removed.jsonl")}
     for name, value_of in (("source", lambda r: r["source"]), ("meta.lang", lambda r: r["meta"]["lang"]),
-                           ("year", lambda r: str(r["year"])), ("nothing", lambda r: "(none)")):  # fmt: skip
+                           ("year", lambda r: str(r["year"]))):  # fmt: skip
         every = Counter(map(value_of, rows))
         removed = Counter(value_of(row) for row in rows if row["id"] in gone)
         assert {(g.value, g.documents, g.removed) for g in found.fields[name]} == {
             (value, count, removed[value]) for value, count in every.items()
         }
-    assert set(found.fields) == {"source", "meta.lang", "year", "nothing"}
+    assert set(found.fields) == {"source", "meta.lang", "year"}
 
 
 def test_which_fields_are_source_like(tmp_path):
@@ -374,6 +374,8 @@ def test_what_is_no_run_is_refused(tmp_path):
         f"{tmp_path}: is no result of a run: there is no config.yaml; name the folder OUT of cascade run"
     )
     out = run(tmp_path)
+    with pytest.raises(InputError, match="no document of the inputs has the field 'nothing'; name another to count by"):
+        write_report_page(out, by=["source", "nothing"])
     report = json.loads((out / "report.json").read_text())
     del report["stages"]
     (out / "report.json").write_text(json.dumps(report))

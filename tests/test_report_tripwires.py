@@ -26,7 +26,7 @@ CONFIG = load_config({"stages": ["minhash", {"use": "jaccard", "min_jaccard": 0.
 
 
 def originals(**changed):
-    values = {"texts": {}, "found": {}, "fields": {}, "short": 0, "documents": 100, "problems": ()}
+    values = {"texts": {}, "found": {}, "fields": {}, "lacking": (), "short": 0, "documents": 100, "problems": ()}
     return Originals(**{**values, **changed})
 
 

@@ -59,6 +59,8 @@ class Originals:
     """Places and texts of the documents with the ids that were asked for."""
     fields: Mapping[str, tuple[Group, ...]]
     """Source-like fields: their values, in no order."""
+    lacking: tuple[str, ...]
+    """Fields that were asked for and that no document has."""
     short: int | None
     """Documents with fewer tokens than a full shingle has; None where that is not known."""
     documents: int
@@ -150,6 +152,7 @@ def read_originals(
         texts=total.texts,
         found=_by_id(total.found),
         fields=_source_like(total, by),
+        lacking=tuple(name for name in by if set(total.counts.get(name, ())) == {None}),
         short=total.short if removed is not None and _smaller(config) is not None else None,
         documents=total.documents,
         problems=tuple(problems),

@@ -66,6 +66,8 @@ def read_run(out: Path, by: Sequence[str] = ()) -> Run:
         wanted += [cluster.kept, *(Document(each.id, each.at) for each in cluster.removed)]
     since = (out / "report.json").stat().st_mtime
     originals = read_originals(report["inputs"], config, wanted, removed=decisions.at, by=by, since=since)
+    if originals.lacking:
+        raise InputError(f"no document of the inputs has the field {originals.lacking[0]!r}; name another to count by")
     text = read_text(out / "config.yaml")
     return Run(out, report, config, text, decisions, measure, pairs, clusters, originals)
 
