@@ -15,6 +15,7 @@ from cascade.cli.app import app
 
 pytest.importorskip("jinja2")
 keys = pytest.importorskip("selenium.webdriver.common.keys", reason="selenium is not installed").Keys
+Wait = pytest.importorskip("selenium.webdriver.support.ui", reason="selenium is not installed").WebDriverWait
 
 ATTACKS = [
     "</script><img src=x onerror=\"document.documentElement.dataset.ran='1'\">",
@@ -89,9 +90,7 @@ def test_an_unguarded_page_would_run_the_attack(browser, tmp_path):
     page = tmp_path / "bad.html"
     page.write_text(f"<!doctype html><p>{ATTACKS[0]}</p>")
     browser.get(page.as_uri())
-    for _ in range(100):
-        if ran(browser):
-            break
+    Wait(browser, 20).until(ran)
     assert ran(browser) == "1"
     assert console(browser) != []
 

@@ -1,4 +1,4 @@
-"""What the page of a run shows, as people read it: the key of what is drawn, texts cut; fields that nobody has are refused."""
+"""What the page of a run shows, as people read it: the key of what is drawn, texts cut, no field that nobody has."""
 
 from __future__ import annotations
 
