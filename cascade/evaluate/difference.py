@@ -24,7 +24,11 @@ Shown = tuple[Literal["same", "left", "right", "skipped"], str]
 MOST = 1 << 29
 """Places of the table of tokens against tokens that a comparison may fill: 23,000 words against as many, 64 MB."""
 GAP = 16
-"""Between two sentences that both texts have, a table may have one part in so many of that: there may be many."""
+"""Between two pieces that both texts have, a table may have one part in so many of that: there may be many."""
+CHUNK = 32
+"""Tokens of a piece, on average."""
+FACTORS = np.array([0x9E3779B97F4A7C15 * (2 * place + 1) % 2**64 for place in range(12)], np.uint64)
+"""Of the characters that decide about a cut."""
 LOOK = 1 << 10
 """Characters in which the border of a token is looked for where two texts part."""
 ISLAND = 3
@@ -78,9 +82,10 @@ def difference(left: str, right: str, *, most: int = MOST) -> Difference:
     white space, and every other character; marks stay with what they mark.
 
     The work is bounded. What both begin and end with is found by comparing arrays. What is left of tokens is compared
-    by their longest common subsequence, if the table has at most `most` places. Otherwise sentences that occur once in
-    each text, and in the same order, are taken for the same (Cohen's patience diff), and what lies between two of them
-    is compared by tokens if that table has at most `most` / 16 places, and else said to differ as a whole.
+    by their longest common subsequence, if the table has at most `most` places. Otherwise both are cut into pieces of
+    some 32 tokens at places that the text itself chooses; pieces that occur once in each text, and in the same order,
+    are taken for the same (Cohen's patience diff); and what lies between two of them is compared by tokens if that
+    table has at most `most` / 16 places, and else said to differ as a whole.
     """
     a, b = _points(left), _points(right)
     start = _common_start(a, b)
@@ -97,11 +102,11 @@ def _compare(left: str, right: str, most: int) -> Iterator[Part]:
     if len(ours) * len(theirs) <= most:
         yield from _by_tokens(_pieces(left, ours), _pieces(right, theirs))
         return
-    sentences, others = _pieces(left, _sentences(left)), _pieces(right, _sentences(right))
+    chunks, others = _pieces(left, _cuts(left, ours)), _pieces(right, _cuts(right, theirs))
     done, seen = 0, 0
-    for i, j in [*_anchors(sentences, others), (len(sentences), len(others))]:
-        yield from _gap("".join(sentences[done:i]), "".join(others[seen:j]), most // GAP)
-        yield from [("same", text) for text in sentences[i : i + 1]]
+    for i, j in [*_anchors(chunks, others), (len(chunks), len(others))]:
+        yield from _gap("".join(chunks[done:i]), "".join(others[seen:j]), most // GAP)
+        yield from [("same", text) for text in chunks[i : i + 1]]
         done, seen = i + 1, j + 1
 
 
@@ -157,10 +162,19 @@ def _pieces(text: str, begins: npt.NDArray[np.int64]) -> list[str]:
     return [text[i:j] for i, j in pairwise([*begins.tolist(), len(text)])]
 
 
-def _sentences(text: str) -> npt.NDArray[np.int64]:
-    """Where a text is cut into sentences: behind line ends and the full stops of many scripts."""
-    ends = np.flatnonzero(_sentence_ends()[_points(text)]) + 1
-    return np.concatenate(([0], ends[ends < len(text)]))
+def _cuts(text: str, begins: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """Some of the places where a token begins, 0 included: where the characters behind hash to 0 modulo CHUNK.
+
+    So a change moves no cut but those beside it (content-defined chunking: Muthitacharoen et al., LBFS, 2001, 3.1).
+    """
+    behind = np.concatenate((_points(text), np.zeros(len(FACTORS), np.uint32)))
+    mixed = np.zeros(len(begins), np.uint64)
+    for place, factor in enumerate(FACTORS):
+        mixed += behind[begins + place] * factor
+    mixed ^= mixed >> np.uint64(29)
+    chosen = (mixed * FACTORS[0]) >> np.uint64(32) & np.uint64(CHUNK - 1) == 0
+    chosen[:1] = True
+    return np.asarray(begins[chosen])
 
 
 def _points(text: str) -> npt.NDArray[np.uint32]:
@@ -191,13 +205,6 @@ def _kinds() -> npt.NDArray[np.uint8]:
     from cascade.text.tokenize import classes
 
     return np.where(spaces(), np.uint8(SPACE), classes("word"))
-
-
-@cache
-def _sentence_ends() -> npt.NDArray[np.bool_]:
-    table = np.zeros(0x110000, bool)
-    table[[ord(c) for c in "\n.!?。！？।؟"]] = True
-    return table
 
 
 def _common_start(a: npt.NDArray[np.uint32], b: npt.NDArray[np.uint32]) -> int:
