@@ -87,6 +87,19 @@ def texts(spec: Spec) -> Iterator[str]:
             yield " ".join(pieces) if spec.language == "english" else "".join(pieces).lstrip("。") + "。"
 
 
+def families(spec: Spec) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
+    """For each of the `documents` of a corpus: a number that copies share with their original, and the share of its
+    words that was edited: 0 of an original or an exact copy, nan of a page of a template, which has its own number."""
+    random = np.random.default_rng(spec.seed)
+    _vocabulary(spec.language, random)
+    told: list[tuple[npt.NDArray[np.int64], float]] = []
+    parts = _documents(spec.documents, random, told)
+    rows = random.permutation(sum(map(len, parts)))
+    family = np.concatenate([numbers for numbers, _ in told])
+    rate = np.concatenate([np.full(len(numbers), edited) for numbers, edited in told])
+    return family[rows], rate[rows]
+
+
 # -- documents as word numbers ----------------------------------------------------------------------------------------
 
 SLICE = 1 << 20
@@ -110,13 +123,21 @@ class _Tokens:
         return _Tokens(self.tokens[places], offsets)
 
 
-def _documents(count: int, random: np.random.Generator) -> list[_Tokens]:
+def _documents(
+    count: int, random: np.random.Generator, told: list[tuple[npt.NDArray[np.int64], float]] | None = None
+) -> list[_Tokens]:
+    """Originals, exact copies, pages, copies with edits; `told` hears of each part what `families` says."""
+    told = [] if told is None else told
     copies, pages = int(count * COPIES), int(count * PAGES)
     edited = {rate: int(count * share) for rate, share in EDITED.items()}
     originals = _fresh(_lengths(count - copies - pages - sum(edited.values()), random), random)
-    parts = [originals, originals.take(random.integers(0, len(originals), copies)), _pages(pages, random)]
+    chosen = random.integers(0, len(originals), copies)
+    parts = [originals, originals.take(chosen), _pages(pages, random)]
+    told += [(np.arange(len(originals)), 0.0), (chosen, 0.0), (np.arange(count, count + pages), np.nan)]
     for rate, number in edited.items():
-        parts.append(_edit(originals.take(random.integers(0, len(originals), number)), rate, random))
+        chosen = random.integers(0, len(originals), number)
+        parts.append(_edit(originals.take(chosen), rate, random))
+        told.append((chosen, rate))
     return parts
 
 

@@ -23,6 +23,21 @@ if TYPE_CHECKING:
     from cascade.errors import InputError as InputError
     from cascade.errors import OutputError as OutputError
     from cascade.errors import StageError as StageError
+    from cascade.evaluate.compare import compare as compare
+    from cascade.evaluate.comparison import Comparison as Comparison
+    from cascade.evaluate.difference import Difference as Difference
+    from cascade.evaluate.difference import difference as difference
+    from cascade.evaluate.explain import explain as explain
+    from cascade.evaluate.explanation import Explanation as Explanation
+    from cascade.evaluate.rethreshold import Rethresholded as Rethresholded
+    from cascade.evaluate.rethreshold import rethreshold as rethreshold
+    from cascade.evaluate.sweep import SweepResult as SweepResult
+    from cascade.evaluate.sweep import sweep as sweep
+    from cascade.evaluate.truth import Truth as Truth
+    from cascade.evaluate.truth import TruthResult as TruthResult
+    from cascade.evaluate.truth import truth as truth
+    from cascade.evaluate.tune import tune as tune
+    from cascade.evaluate.tuned import TuneResult as TuneResult
     from cascade.pairs import Accepted as Accepted
     from cascade.pairs import Pairs as Pairs
     from cascade.plan import Plan as Plan
@@ -60,6 +75,16 @@ _HOMES = {
     "cascade.errors": (
         "BackendUnavailable", "CascadeError", "ConfigError", "InputError", "OutputError", "StageError",
     ),
+    "cascade.evaluate.compare": ("compare",),
+    "cascade.evaluate.comparison": ("Comparison",),
+    "cascade.evaluate.difference": ("Difference", "difference"),
+    "cascade.evaluate.explain": ("explain",),
+    "cascade.evaluate.explanation": ("Explanation",),
+    "cascade.evaluate.rethreshold": ("Rethresholded", "rethreshold"),
+    "cascade.evaluate.sweep": ("SweepResult", "sweep"),
+    "cascade.evaluate.truth": ("Truth", "TruthResult", "truth"),
+    "cascade.evaluate.tune": ("tune",),
+    "cascade.evaluate.tuned": ("TuneResult",),
     "cascade.pairs": ("Accepted", "Pairs"),
     "cascade.plan": ("Plan", "make_plan"),
     "cascade.result": ("Decision", "RunReport", "StageReport"),

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from decimal import Decimal
 from itertools import pairwise
+from math import isfinite, isnan
 from typing import Any
 
 import numpy as np
 
 from cascade.config.model import Config
 from cascade.corpus import Corpus
-from cascade.io.jsontext import RawJson
+from cascade.io.jsontext import RawJson, dumps
 from cascade.memory import Memory
 from cascade.pairs import Rows
 from cascade.result import Outcome
@@ -48,10 +50,12 @@ def removed_rows(corpus: Corpus, outcome: Outcome, config: Config, names: Sequen
     for rows in _parts(np.flatnonzero(outcome.keeper >= 0)):
         keeper = outcome.keeper[rows]
         near = ~outcome.exact[rows]
+        stands_for = outcome.stands_for[rows]
+        twins = np.where(near & (stands_for != rows), stands_for, -1)
         via = np.full(len(rows), -1, np.int64)
         if components:
             via[near] = partners(outcome, rows[near])
-        for id_, kept_id, exact, scores, source, line, kept_source, kept_line, partner, partner_id in zip(
+        for id_, kept_id, exact, scores, source, line, kept_source, kept_line, partner, partner_id, twin in zip(
             raw_ids(corpus, rows),
             raw_ids(corpus, keeper),
             outcome.exact[rows].tolist(),
@@ -62,6 +66,7 @@ def removed_rows(corpus: Corpus, outcome: Outcome, config: Config, names: Sequen
             corpus.line[keeper].tolist(),
             via.tolist(),
             raw_ids(corpus, np.maximum(via, 0)),
+            twins.tolist(),
             strict=True,
         ):
             removed = {
@@ -74,7 +79,11 @@ def removed_rows(corpus: Corpus, outcome: Outcome, config: Config, names: Sequen
                 "kept_source": names[kept_source],
                 "kept_line": kept_line,
             }
-            yield removed if partner < 0 else {**removed, "via": [partner_id, id_]}
+            if partner >= 0:
+                removed["via"] = [partner_id, id_]
+            if twin >= 0:
+                removed |= {"twin_source": names[corpus.source[twin]], "twin_line": int(corpus.line[twin])}
+            yield removed
 
 
 def cluster_rows(corpus: Corpus, outcome: Outcome, memory: Memory | None = None) -> Iterator[dict[str, Any]]:
@@ -95,12 +104,41 @@ def cluster_rows(corpus: Corpus, outcome: Outcome, memory: Memory | None = None)
 
 
 def pair_rows(corpus: Corpus, outcome: Outcome) -> Iterator[dict[str, Any]]:
-    """All confirmed pairs of different texts, in input order."""
+    """All confirmed pairs of different texts, in input order, with what a keep policy goes by.
+
+    So decisions under a higher threshold can be made from these rows alone (cascade.evaluate.rethreshold).
+    """
     pairs = outcome.pairs
+    compared = next(iter(corpus.fields.values()), None)  # the values of the field that the keep policy compares
     for part in _parts(np.lexsort((pairs.right, pairs.left))):
-        ids = raw_ids(corpus, pairs.left[part]), raw_ids(corpus, pairs.right[part])
-        for a, b, scores in zip(*ids, scores_at(outcome, part), strict=True):
-            yield {"a": a, "b": b, "scores": scores}
+        sides = [
+            _side(corpus, name, rows, compared) for name, rows in (("a", pairs.left[part]), ("b", pairs.right[part]))
+        ]
+        for a, b, scores in zip(*sides, scores_at(outcome, part), strict=True):
+            yield {"a": a.pop("a"), "b": b.pop("b"), "scores": scores, **a, **b}
+
+
+def _side(corpus: Corpus, name: str, rows: Rows, compared: Sequence[object] | None) -> list[dict[str, Any]]:
+    """What is told of one side of each pair."""
+    columns: dict[str, Sequence[Any]] = {
+        name: raw_ids(corpus, rows),
+        f"{name}_input": corpus.source[rows].tolist(),
+        f"{name}_line": corpus.line[rows].tolist(),
+        f"{name}_characters": corpus.characters[rows].tolist(),
+    }
+    if compared is not None:
+        columns[f"{name}_keep"] = [keep_text(compared[row]) for row in rows.tolist()]
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+
+def keep_text(value: object) -> RawJson:
+    """The value of a field as JSON text from which the same rank follows: exact, infinite where it is, else null."""
+    if isinstance(value, float) and not isfinite(value):
+        return RawJson(b"null" if isnan(value) else b"1e999" if value > 0 else b"-1e999")
+    try:
+        return RawJson(dumps(value))
+    except ValueError:  # more digits than Python writes
+        return RawJson(str(Decimal(value)).encode("ascii"))  # type: ignore[arg-type]
 
 
 def _parts(rows: Rows) -> Iterator[Rows]:

@@ -45,17 +45,22 @@ def resolve(
     if every_pair:
         for arrays in candidates.among(candidates.documents()):
             found.add(confirm(*arrays))
-        pairs = found.finish()
-        if clusters == "components":
-            return components(documents, pairs)
-        keeper = memory.full(documents, -1, np.int64)
-        _greedy(pairs, keeper)
-    else:
-        keeper = star(documents, candidates, confirm, found, memory)
-        if clusters == "components":
-            _join_stars(keeper, found, candidates, confirm)
-            return components(documents, found.finish())
-        pairs = found.finish()
+        return resolve_all(documents, found.finish(), clusters=clusters, memory=memory)
+    keeper = star(documents, candidates, confirm, found, memory)
+    if clusters == "components":
+        _join_stars(keeper, found, candidates, confirm)
+        return components(documents, found.finish())
+    pairs = found.finish()
+    return Resolution(keeper, _pair_of_keeper(keeper, pairs, memory), pairs)
+
+
+def resolve_all(documents: int, pairs: Pairs, *, clusters: str, memory: Memory | None = None) -> Resolution:
+    """The same where every confirmed pair is known."""
+    if clusters == "components":
+        return components(documents, pairs)
+    memory = memory or Memory()
+    keeper = memory.full(documents, -1, np.int64)
+    _greedy(pairs, keeper)
     return Resolution(keeper, _pair_of_keeper(keeper, pairs, memory), pairs)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from chromium import browser  # noqa: F401  (a fixture)
 
 from cascade.io import jsonl
 from cascade.text import normalize

@@ -20,7 +20,7 @@ from cascade.errors import InputError, OutputError
 from cascade.io import jsonl
 from cascade.io.documents import Source
 from cascade.io.read import InputFields, find_inputs, read_documents
-from cascade.io.report import write_report
+from cascade.io.report import read_report, write_report
 from cascade.io.write import RawJson, kept_path, write_jsonl, write_kept
 
 PACK: dict[str, Callable[[bytes], bytes]] = {
@@ -195,6 +195,30 @@ def test_the_report_keeps_its_order(tmp_path: Path) -> None:
         }
         """
     )
+
+
+def test_ids_and_texts_of_all_kinds_are_written_and_read_again(tmp_path: Path) -> None:
+    report = {
+        "ids": ["\ud800", 2**80, (-(2**70),)],
+        "\udfff": np.float64(0.5),
+        "table": np.arange(3),
+        "nan": [np.float64("nan"), float("inf")],
+    }
+    write_report(tmp_path / "report.json", report)
+    assert read_report(tmp_path / "report.json") == {
+        "ids": ["\ud800", 2**80, [-(2**70)]],
+        "\udfff": 0.5,
+        "table": [0, 1, 2],
+        "nan": [None, None],
+    }
+    assert (tmp_path / "report.json").read_bytes().startswith(b'{\n  "ids": [\n    "\\ud800",\n')
+
+
+@pytest.mark.parametrize("text", [b"", b"{", b'{"a": "\xff"}', b"[]", b"null"])
+def test_what_is_no_report_is_told(tmp_path: Path, text: bytes) -> None:
+    (tmp_path / "report.json").write_bytes(text)
+    with pytest.raises(InputError, match="is no report"):
+        read_report(tmp_path / "report.json")
 
 
 def test_what_cannot_be_written_is_named(tmp_path: Path) -> None:

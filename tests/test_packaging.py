@@ -69,7 +69,7 @@ def test_every_source_file_is_in_it_and_nothing_else(names: list[str]) -> None:
     expected = set()
     for folder, place in (("cascade", "cascade"), ("stages", "cascade/stages"), ("configs", "cascade/configs")):
         for path in (ROOT / folder).rglob("*"):
-            if path.is_file() and path.suffix in (".py", ".yaml", ".jsonl", ".typed"):
+            if path.is_file() and path.suffix in (".py", ".yaml", ".jsonl", ".typed", ".html", ".css", ".js"):
                 expected.add(f"{place}/{path.relative_to(ROOT / folder).as_posix()}")
     assert {name for name in names if not name.startswith("cascade_dedup-")} == expected
     assert {

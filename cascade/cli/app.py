@@ -8,6 +8,8 @@ from typing import Annotated
 
 import typer
 
+from cascade.cli import compare, explain, report, rethreshold, review, sweep, truth, tune
+from cascade.cli.arguments import Changes, ConfigSource, Inputs, Out, Overwrite, Quiet, Workers
 from cascade.cli.outcome import Group, say
 
 app = typer.Typer(
@@ -19,18 +21,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-
-ConfigSource = Annotated[
-    str, typer.Argument(metavar="CONFIG", help="a YAML file, or the name of a preset", show_default=False)
-]
-Changes = Annotated[
-    list[str] | None,
-    typer.Option("--set", metavar="PATH=VALUE", help="change an option, e.g. stages.minhash.bands=24 or shingle.n=3"),
-]
-Out = Annotated[Path, typer.Option("--out", "-o", metavar="OUT", help="folder for the results", show_default=False)]
-Overwrite = Annotated[bool, typer.Option("--overwrite", help="replace OUT if it holds something")]
-Workers = Annotated[int | None, typer.Option("--workers", metavar="N", min=1, help="threads (default: all cores)")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="no progress and no summary")]
 
 
 def _show_version(wanted: bool) -> None:
@@ -53,7 +43,7 @@ def options(
 @app.command()
 def run(
     config: ConfigSource,
-    inputs: Annotated[list[str], typer.Argument(metavar="INPUT", help="files, folders or globs", show_default=False)],
+    inputs: Inputs,
     out: Out,
     *,
     workers: Workers = None,
@@ -66,6 +56,7 @@ def run(
         Path | None, typer.Option("--work-dir", metavar="DIR", help="where what exceeds it goes (default: beside OUT)")
     ] = None,
     keep_work: Annotated[bool, typer.Option("--keep-work", help="leave the work files there")] = False,
+    page: Annotated[bool, typer.Option("--report", help="also write OUT/report.html, a page for the browser")] = False,
     changes: Changes = None,
     quiet: Quiet = False,
 ) -> None:
@@ -80,8 +71,12 @@ def run(
     from cascade.run import run_files
 
     loaded = load_config(config, changes or [])
+    if page:
+        report.check()
+    if overwrite:
+        review.spare_labels(out)
     with progress_for(sys.stderr, quiet) as progress:
-        report = run_files(
+        done = run_files(
             loaded,
             inputs,
             out,
@@ -94,12 +89,14 @@ def run(
             work_dir=work_dir,
             keep_work=keep_work,
         )
+    if page:
+        report.write(out)
     if quiet:
-        say(*(f"warning: {note}" for note in report.warnings))
-        if report.work is not None:
-            say(f"work files kept in {report.work}")
+        say(*(f"warning: {note}" for note in done.warnings))
+        if done.work is not None:
+            say(f"work files kept in {done.work}")
     else:
-        print("\n".join(summary_lines(report)))
+        print("\n".join(summary_lines(done)))
 
 
 @app.command()
@@ -208,3 +205,13 @@ def demo(
 
     for line in run_demo(out, overwrite=overwrite, workers=workers, changes=changes or []):
         print(line)
+
+
+app.command()(truth.truth)
+app.command()(explain.explain)
+app.command()(rethreshold.rethreshold)
+app.command()(compare.compare)
+app.command()(sweep.sweep)
+app.command()(tune.tune)
+app.command()(report.report)
+app.command()(review.review)

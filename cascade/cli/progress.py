@@ -21,6 +21,9 @@ WORDS = {
     "columns": "computing sketches",
     "pairs": "comparing pairs",
     "write": "writing",
+    "compare": "running configs",
+    "measure": "measuring, each run by itself",
+    "time": "timing",
 }
 """What a step is called; another is shown by its own name."""
 PLAIN_EVERY = 5.0
@@ -41,7 +44,7 @@ def progress_for(stream: TextIO | None, quiet: bool = False) -> Iterator[Progres
 
 def unit(step: str) -> str:
     """What is counted in a step."""
-    return "pairs" if step == "pairs" else "documents"
+    return {"pairs": "pairs", "compare": "configs", "measure": "runs", "time": "runs"}.get(step, "documents")
 
 
 class Lines:

@@ -31,6 +31,14 @@ def filled(config: Config) -> str:
     return yaml.dump(as_mapping(config), Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=120)
 
 
+def written(value: object) -> str:
+    """A value as YAML on one line, which our reader reads back as it is."""
+    text: str = yaml.dump(
+        value, Dumper=_Dumper, sort_keys=False, allow_unicode=True, default_flow_style=True, width=1 << 20
+    )
+    return text.removesuffix("\n").removesuffix("\n...")
+
+
 def _shingler(shingler: Shingler) -> dict[str, Any]:
     return {"by": name_of(type(shingler)), **shingler.model_dump(mode="json", exclude={"by"})}
 

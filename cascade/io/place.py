@@ -1,4 +1,4 @@
-"""Puts a folder in place whole or not at all. What is written into it is not known here."""
+"""Puts a folder, or a file, in place whole or not at all. What is written into it is not known here."""
 
 from __future__ import annotations
 
@@ -32,22 +32,55 @@ def output_folder(out: str | Path, overwrite: bool = False, inputs: Sequence[Pat
     `inputs` are files that the run needs: an `out` that holds one of them is refused. Raises OutputError.
     """
     target = _target(Path(out), overwrite, inputs)
-    made = _make_parents(target.parent)
+    with _parents(target.parent), _workshop(target) as shop:
+        work = shop / RESULT
+        with _faults(target):
+            work.mkdir()
+        yield work
+        with _faults(target):
+            _sync(work)
+            _put(work, target, shop / OLD, overwrite)
+            _sync_folder(target.parent)
+
+
+@contextmanager
+def output_file(out: str | Path, overwrite: bool = False, inputs: Sequence[Path] = ()) -> Iterator[Path]:
+    """Gives a path beside `out` for a file to be made at; when the block ends well, that becomes `out` in one step.
+
+    A file that is there is refused before any work, unless `overwrite`; `out` may be none of `inputs` in any case. If
+    the block raises, all stays as it was. Raises OutputError.
+    """
+    out = Path(out)
+    with _faults(out):
+        target = Path(os.path.realpath(out))
+        if target.is_dir():
+            raise OutputError(f"{out}: is a folder; name a file for the output")
+        if any(Path(os.path.realpath(path)) == target for path in inputs):
+            raise OutputError(f"{out}: is an input, which would be lost; name another file")
+        if os.path.lexists(target) and not target.is_file():
+            raise OutputError(f"{out}: is no regular file; name a file for the output")
+        if os.path.lexists(target) and not overwrite:
+            raise OutputError(f"{out}: is there already; name another file, or use --overwrite to replace it")
+    with _parents(target.parent), _workshop(target) as shop:
+        work = shop / RESULT
+        yield work
+        with _faults(target):
+            _sync_folder(work)
+            if overwrite:
+                os.replace(work, target)
+            else:
+                _place_new(work, target)
+            _sync_folder(target.parent)
+
+
+def _place_new(work: Path, target: Path) -> None:
+    """Gives a file its name, which nothing may have: a link is refused where there is something, a rename is not."""
     try:
-        with _workshop(target) as shop:
-            work = shop / RESULT
-            with _faults(target):
-                work.mkdir()
-            yield work
-            with _faults(target):
-                _sync(work)
-                _put(work, target, shop / OLD, overwrite)
-                _sync_folder(target.parent)
-    except BaseException:
-        for folder in reversed(made):
-            with suppress(OSError):
-                folder.rmdir()
-        raise
+        os.link(work, target)
+    except FileExistsError:
+        raise OutputError(f"{target}: another run has put its result there meanwhile; this one was not kept") from None
+    except OSError:  # a file system without links
+        os.rename(work, target)
 
 
 def _target(out: Path, overwrite: bool, inputs: Sequence[Path]) -> Path:
@@ -72,12 +105,19 @@ def _target(out: Path, overwrite: bool, inputs: Sequence[Path]) -> Path:
     return target
 
 
-def _make_parents(folder: Path) -> list[Path]:
-    """Makes `folder`; returns what had to be made, outermost first."""
-    missing = [p for p in (folder, *folder.parents) if not p.exists()][::-1]
+@contextmanager
+def _parents(folder: Path) -> Iterator[None]:
+    """Makes `folder`; if the block raises, what had to be made is removed again."""
+    made = [p for p in (folder, *folder.parents) if not p.exists()]
     with _faults(folder):
         folder.mkdir(parents=True, exist_ok=True)
-    return missing
+    try:
+        yield
+    except BaseException:
+        for parent in made:
+            with suppress(OSError):
+                parent.rmdir()
+        raise
 
 
 @contextmanager

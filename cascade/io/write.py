@@ -10,13 +10,14 @@ import numpy as np
 import numpy.typing as npt
 import orjson
 
+from cascade.errors import OutputError
 from cascade.io import lines
 from cascade.io.documents import Source
 from cascade.io.jsontext import RawJson
 from cascade.io.sources import split_suffix
 from cascade.io.streams import writing
 
-__all__ = ["RawJson", "kept_path", "write_jsonl", "write_kept", "write_text"]
+__all__ = ["RawJson", "check_jsonl", "kept_path", "write_jsonl", "write_kept", "write_text"]
 
 BLOCK = 4096
 """Rows that are joined before they are written."""
@@ -63,6 +64,12 @@ def write_text(path: Path, text: str) -> None:
     """Writes a text in UTF-8. Raises OutputError."""
     with writing(path) as out:
         out.write(text.encode("utf-8"))
+
+
+def check_jsonl(path: Path) -> None:
+    """Raises OutputError unless a file of this name would be taken for JSON lines that are not compressed."""
+    if path.suffix.lower() not in (".jsonl", ".ndjson"):
+        raise OutputError(f"{path}: JSON lines are written; give the file a name that ends in .jsonl")
 
 
 def write_jsonl(path: Path, rows: Iterable[Mapping[str, object]]) -> int:
