@@ -65,10 +65,14 @@ class EarlyColumns:
         So of equal texts one is, whatever threads do at the same time. If a digest misleads, its text is looked at
         when all are known.
         """
+        if not self._config.exact:
+            return np.ones(len(texts), bool)
         at, half = digest[:, 0] & np.uint64(SEEN - 1), digest[:, 1]
-        fresh = self._seen[at] != half
+        fresh = np.zeros(len(texts), bool)
+        fresh[np.unique(half, return_index=True)[1]] = True
+        fresh &= self._seen[at] != half
         self._seen[at] = half
-        return fresh | (texts.sizes() == 0) if self._config.exact else np.ones(len(texts), bool)
+        return np.asarray(fresh | (texts.sizes() == 0))
 
     def add(self, part: Part) -> None:
         """Takes in what was computed of the documents that arrived next."""

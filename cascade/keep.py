@@ -12,7 +12,12 @@ from cascade.corpus import Corpus, Texts
 from cascade.memory import Memory
 from cascade.pairs import Rows
 from cascade.parallel import ordered_map
-from cascade.text.buffer import batches
+from cascade.text.buffer import BATCH_BYTES, batches
+
+TWIN_BYTES = 1 << 25
+"""Texts that are compared with equal ones at a time."""
+TWIN = 64
+"""Bytes that a comparison takes beside the text, about."""
 
 
 def keep_order(corpus: Corpus, policy: str | KeepPreferred, memory: Memory | None = None) -> tuple[Rows, int]:
@@ -80,22 +85,26 @@ def collapse(corpus: Corpus, order: Rows, memory: Memory | None = None, workers:
     filled = corpus.texts.sizes() > 0
     n = first_of_each(order, filled, corpus.digest, memory.slots(len(order)), twin_of, left)
     if n < len(order):
-        unlike = _unlike(corpus.texts, twin_of, workers)
+        unlike = _unlike(corpus.texts, twin_of, workers, min(TWIN_BYTES, memory.working // 16 // workers))
         if len(unlike):
             _part(corpus.texts, order, twin_of, np.unique(twin_of[unlike]))
             return order[twin_of[order] == order], twin_of
     return left[:n], twin_of
 
 
-def _unlike(texts: Texts, twin_of: Rows, workers: int) -> Rows:
-    """Rows whose text is not that of the row that stands for them: equal digests are no proof."""
+def _unlike(texts: Texts, twin_of: Rows, workers: int, most: int) -> Rows:
+    """Rows whose text is not that of the row that stands for them: equal digests are no proof.
+
+    Texts may have to be read again from anywhere in the input, so many are compared at a time, about `most` bytes.
+    """
     twins = np.flatnonzero(twin_of != np.arange(len(twin_of)))
     twins = twins[np.argsort(twin_of[twins], kind="stable")]  # a text is read once for all of its twins, or nearly
 
     def compare(rows: Rows) -> Rows:
         return rows[~texts.same(rows, twin_of[rows])]
 
-    return np.concatenate(list(ordered_map(compare, batches(twins, texts.sizes(twins)), workers)))
+    lots = batches(twins, texts.sizes(twins) + TWIN, max(most, BATCH_BYTES), max(len(twins), 1))
+    return np.concatenate(list(ordered_map(compare, lots, workers)))
 
 
 def _part(texts: Texts, order: Rows, twin_of: Rows, firsts: Rows) -> None:

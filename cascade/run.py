@@ -39,6 +39,8 @@ PACKAGES = ("cascade-dedup", "numpy", "numba", "pyarrow", "rapidfuzz", "xxhash",
 
 HELD, HELD_EACH = 1 << 25, 1 << 20
 """Bytes of all inputs, and of an input on average, up to which texts are held though they could be read again."""
+HELD_SHARE = 0.25
+"""Texts that are less of their rows than this, judged by the first rows, are held: the rest would be read with them."""
 
 
 def run_files(
@@ -122,7 +124,7 @@ def read_corpus(
     again = None
     if early and plain and before[-1] > HELD and before[-1] > HELD_EACH * len(sources):
         again = partial(TextsAgain, sources, InputFields(config.input.text, config.input.id), normalize)
-    builder = CorpusBuilder(int(before[-1]) if plain else 0, memory, again)
+    builder: CorpusBuilder | None = None
     rejected: list[Rejected] = []
     documents = 0
     progress.start("read", None)
@@ -132,6 +134,9 @@ def read_corpus(
         return arrived, early.compute(arrived.texts, arrived.digest) if early else None, batch.rejected
 
     for arrived, part, refused in read_all(sources, wanted, arrive, workers):
+        if builder is None:
+            held = arrived.texts.size < HELD_SHARE * int((arrived.stop - arrived.start).sum())
+            builder = CorpusBuilder(int(before[-1]) if plain else 0, memory, None if held else again)
         builder.add(arrived)
         if early and part:
             early.add(part)
@@ -142,7 +147,7 @@ def read_corpus(
             share = (before[arrived.source] + int(arrived.stop[-1])) / before[-1]
             progress.expect("read", round(documents / share))
     progress.finish("read")
-    return builder.finish(), rejected
+    return (builder or CorpusBuilder(0, memory)).finish(), rejected
 
 
 def arrival(batch: DocumentBatch, config: Config) -> Arrival:

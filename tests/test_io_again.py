@@ -29,7 +29,7 @@ CONFIG = load_config("default")
 def corpora(paths: list[Path], config=CONFIG):
     """The corpus with its texts held, and the one that reads them again."""
     held, _ = read_corpus(find_inputs(paths), config)
-    with mock.patch.multiple(module, HELD=0, HELD_EACH=0):
+    with mock.patch.multiple(module, HELD=0, HELD_EACH=0, HELD_SHARE=0):
         other, _ = read_corpus(find_inputs(paths), config, early=early_columns(config, Memory()))
     assert isinstance(other.texts, TextsAgain)
     return held, other
@@ -97,7 +97,9 @@ def test_a_file_that_has_changed_is_an_error_that_names_it(tmp_path):
         ask()
 
 
-@pytest.mark.parametrize("row", ['{"text": "on"  }', '{"text": one}  ', "               "])
+@pytest.mark.parametrize(
+    "row", ['{"text": "on" }', '{"text": one}  ', "               ", '{"text": "o"}\n\n', "\n" * 15]
+)
 def test_a_change_that_leaves_size_and_time_as_they_were_is_noticed_where_it_tells(tmp_path, row):
     path = tmp_path / "in.jsonl"
     path.write_text('{"text": "one"}\n{"text": "two"}\n')
@@ -106,6 +108,35 @@ def test_a_change_that_leaves_size_and_time_as_they_were_is_noticed_where_it_tel
     os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
     with pytest.raises(InputError, match="rows are not what they were when they were first read; run again"):
         ask()
+
+
+@pytest.mark.parametrize("at_once", [1, 100, 1 << 20])
+@pytest.mark.parametrize("gap", [0, 1 << 15])
+def test_rows_far_longer_than_their_texts_are_read_some_at_a_time(tmp_path, gap, at_once):
+    path = tmp_path / "in.jsonl"
+    path.write_text("".join(json.dumps({"html": "x" * (i % 7 * 50), "text": f"text {i}"}) + "\n" for i in range(60)))
+    held, other = corpora([path])
+    rows = np.array([3, 4, 5, 20, 22, 59, 0])
+    asked = []
+
+    def noted(source, start, stop):
+        apart = start[1:] - stop[:-1]
+        asked.append((len(start), int((stop - start).sum() + apart[apart <= gap].sum())))
+        return read(source, start, stop)
+
+    read = again._rows
+    with mock.patch.multiple(again, GAP=gap, AT_ONCE=at_once, _rows=noted):
+        assert other.texts.take(rows).to_list() == held.texts.take(rows).to_list()
+    assert sum(number for number, _ in asked) == len(rows)
+    assert all(number == 1 or size <= at_once for number, size in asked)
+
+
+def test_texts_that_are_a_small_part_of_their_rows_are_held(tmp_path):
+    path = tmp_path / "in.jsonl"
+    path.write_text("".join(json.dumps({"html": "x" * 500, "text": f"text {i}"}) + "\n" for i in range(60)))
+    with mock.patch.multiple(module, HELD=0, HELD_EACH=0):
+        held, _ = read_corpus(find_inputs([path]), CONFIG, early=early_columns(CONFIG, Memory()))
+    assert not isinstance(held.texts, TextsAgain)
 
 
 def test_a_file_that_is_gone_is_an_error_that_names_it(tmp_path):

@@ -16,10 +16,13 @@ from cascade.errors import InputError
 from cascade.io.documents import InputFields, Source
 from cascade.io.jsonl import LF, SLACK, Block, read_values
 from cascade.io.streams import opened, read_faults
-from cascade.text.buffer import TextBuffer, joined
+from cascade.text.buffer import TextBuffer, batches, joined
 
 GAP = 1 << 15
 """Bytes between two rows that are read and thrown away, rather than asking the system twice."""
+
+AT_ONCE = 1 << 21
+"""Bytes of rows, and of what lies between them, that are read at a time: rows may be far longer than their texts."""
 
 Rows = npt.NDArray[np.int64]
 
@@ -68,11 +71,21 @@ class TextsAgain:
             yield number, rows[begin:end]
 
     def _read(self, source: Source, rows: Rows) -> TextBuffer:
-        data, size = _rows(source, self._places.start[rows], self._places.stop[rows])
+        start, stop = self._places.start[rows], self._places.stop[rows]
+        size, gap = stop - start, start[1:] - stop[:-1]
+        size[1:] += np.where(gap > GAP, 0, gap)
+        parts = batches(np.arange(len(rows)), size, AT_ONCE, max(len(rows), 1))
+        return joined([self._part(source, rows[part], start[part], stop[part]) for part in parts])
+
+    def _part(self, source: Source, rows: Rows, start: Rows, stop: Rows) -> TextBuffer:
+        data, size = _rows(source, start, stop)
+        changed = InputError(f"{source.name}: rows are not what they were when they were first read; run again")
+        if np.count_nonzero(data[:size] == LF) != len(rows):
+            raise changed
         block = Block(data, size, size, place=0, line=0, lines=len(rows))
-        texts = self._normalize(read_values(source, self._wanted, block).found.texts)
+        texts = self._normalize(read_values(source, self._wanted, block, small=0).found.texts)
         if not np.array_equal(texts.sizes(), self._places.size[rows]):
-            raise InputError(f"{source.name}: rows are not what they were when they were first read; run again")
+            raise changed
         return texts
 
 

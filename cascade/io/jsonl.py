@@ -145,14 +145,14 @@ class BlockValues:
     reader: RowReader
 
 
-def read_values(source: Source, wanted: InputFields, block: Block) -> BlockValues:
-    """What the rows of a block hold."""
+def read_values(source: Source, wanted: InputFields, block: Block, small: int | None = None) -> BlockValues:
+    """What the rows of a block hold; a block of `small` (SMALL) bytes is not worth a kernel."""
     from cascade.kernels import jsonrows as kernel
 
     names = _names(wanted)
     texts, ids = np.empty(len(block.data) + SLACK, np.uint8), np.empty(len(block.data) + SLACK, np.uint8)
     table = np.empty((block.lines, kernel.SPANS + 2 * len(wanted.fields)), np.int64)
-    scan = kernel.leave_rows if block.size <= SMALL else kernel.scan_rows
+    scan = kernel.leave_rows if block.size <= (SMALL if small is None else small) else kernel.scan_rows
     rows = scan(block.data, block.size, names.keys, names.parts, names.paths, texts, ids, table)
     table = table[:rows]
     lines = table[:, kernel.LINE] + (block.line + 1)

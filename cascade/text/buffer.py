@@ -19,14 +19,18 @@ BATCH_BYTES = 512 * 1024
 BATCH_DOCUMENTS = 4096
 
 
-def batches(rows: npt.NDArray[np.int64], sizes: npt.NDArray[np.int64]) -> Iterator[npt.NDArray[np.int64]]:
-    """`rows` cut into parts of about BATCH_BYTES of text; `sizes` are the bytes of each."""
+def batches(
+    rows: npt.NDArray[np.int64], sizes: npt.NDArray[np.int64], most: int | None = None, documents: int | None = None
+) -> Iterator[npt.NDArray[np.int64]]:
+    """`rows` cut into parts of about `most` bytes (BATCH_BYTES), at most `documents` (BATCH_DOCUMENTS); `sizes`: bytes
+    of each. A larger row is a part of its own."""
+    most, documents = most or BATCH_BYTES, documents or BATCH_DOCUMENTS
     ends = np.cumsum(sizes)
     begin = 0
     while begin < len(rows):
-        limit = (ends[begin - 1] if begin else 0) + BATCH_BYTES
+        limit = (ends[begin - 1] if begin else 0) + most
         stop = max(int(np.searchsorted(ends, limit, "right")), begin + 1)
-        stop = min(stop, begin + BATCH_DOCUMENTS)
+        stop = min(stop, begin + documents)
         yield rows[begin:stop]
         begin = stop
 
