@@ -266,7 +266,7 @@ def test_a_terminal_that_knows_ascii_only():
     ],
 )
 def test_interrupted_leaves_nothing(work, by, code, said):
-    rows = (json.dumps({"id": i, "text": f"row {i} " + "word " * 50}) + "\n" for i in range(40_000))
+    rows = (json.dumps({"id": i, "text": f"row {i} " + "word " * 50}) + "\n" for i in range(200_000))
     Path("big.jsonl").write_text("".join(rows))
     process = subprocess.Popen(
         [*COMMAND, "run", "default", "big.jsonl", "-o", "out"], stderr=subprocess.PIPE, text=True

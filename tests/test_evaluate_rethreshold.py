@@ -61,7 +61,7 @@ def run(folder, paths, name, config):
 
 
 def rows_of(path):
-    return [json.loads(line) for line in path.read_text().splitlines()]
+    return [json.loads(line) for line in path.read_bytes().splitlines()]  # of text, U+0085 would be a line end too
 
 
 @given(
@@ -75,15 +75,18 @@ def test_the_files_are_those_of_a_fresh_run(corpus, files, stages, keep, cluster
         return
     # The keys of an exact join go by its threshold, and so do the first of each bucket.
     limit = None if stages == "join" else limit
+    # What a first pass leaves out goes by the threshold too, and with it the first of a bucket that is cut.
+    jaccard = JACCARD if limit is None else {**JACCARD, "prune": False}
+    before = STAGES[stages][:-1]
     config = {
-        "shingle": {"by": "word", "n": n}, "stages": STAGES[stages], "exact": exact, "seed": 5,
+        "shingle": {"by": "word", "n": n}, "stages": [*before, jaccard], "exact": exact, "seed": 5,
         "resolve": {"keep": keep, "clusters": clusters, "pairs": "all", "max_bucket": limit},
     }  # fmt: skip
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         paths = write(folder, corpus, files)
         run(folder, paths, "low", config)
-        high = {**config, "stages": [*STAGES[stages][:-1], {**JACCARD, "min_jaccard": threshold}]}
+        high = {**config, "stages": [*before, {**jaccard, "min_jaccard": threshold}]}
         fresh = run(folder, paths, "high", high)
         done = rethreshold(folder / "low", threshold, folder / "new")
         for file in SAME:
@@ -99,7 +102,7 @@ def test_the_files_are_those_of_a_fresh_run(corpus, files, stages, keep, cluster
         assert {place for place, was in kept.items() if was == "removed"} == places[0] - places[1]
         assert {(r["kept_source"], r["kept_line"]) for r in rows_of(folder / "new" / "removed.jsonl")} <= set(kept)
         # And from there on upwards.
-        run(folder, paths, "top", {**config, "stages": [*STAGES[stages][:-1], {**JACCARD, "min_jaccard": 1.0}]})
+        run(folder, paths, "top", {**config, "stages": [*before, {**jaccard, "min_jaccard": 1.0}]})
         rethreshold(folder / "new", 1.0, folder / "again")
         for file in SAME:
             assert (folder / "again" / file).read_bytes() == (folder / "top" / file).read_bytes(), file
