@@ -347,3 +347,15 @@ def test_a_disk_that_fails_is_an_output_error(tmp_path: Path, monkeypatch: pytes
                 pass
     monkeypatch.undo()
     assert tree(tmp_path) == {f"out/{name}": content for name, content in OLD.items()}
+
+
+def test_what_people_have_judged_is_never_replaced(tmp_path):
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "labels.jsonl").write_text('{"a": 1, "b": 2, "label": "not"}\n')
+    with (
+        pytest.raises(OutputError, match=r"labels\.jsonl: holds labels that people have made; move it elsewhere"),
+        output_folder(out, overwrite=True),
+    ):
+        pytest.fail("nothing may be worked on")
+    assert [p.name for p in out.iterdir()] == ["labels.jsonl"]

@@ -73,8 +73,6 @@ def run(
     loaded = load_config(config, changes or [])
     if page:
         report.check()
-    if overwrite:
-        review.spare_labels(out)
     with progress_for(sys.stderr, quiet) as progress:
         done = run_files(
             loaded,

@@ -11,8 +11,7 @@ import typer
 
 from cascade.cli.outcome import say
 from cascade.cli.report import RunFolder
-
-LABELS = "labels.jsonl"
+from cascade.io.place import LABELS
 
 
 def review(
@@ -55,13 +54,3 @@ def review(
     with suppress(KeyboardInterrupt):
         server.serve_forever()
     print(f"\n{len(read_marks(judging.labels)):,} labels in {judging.labels}")
-
-
-def spare_labels(out: Path) -> None:
-    """Raises OutputError if the folder holds what people have judged, which a new run must not take away."""
-    from cascade.errors import OutputError
-
-    if (out / LABELS).is_file():
-        raise OutputError(
-            f"{out / LABELS}: holds labels that people have made; move it elsewhere before OUT is replaced"
-        )

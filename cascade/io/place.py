@@ -16,6 +16,8 @@ from pathlib import Path
 from cascade.errors import OutputError
 
 LOCK = "lock"
+LABELS = "labels.jsonl"
+"""What people have judged of a result (cascade.io.marks): nothing may replace a folder that holds it."""
 RESULT = "result"
 OLD = "old"
 AT_FDCWD = -100
@@ -102,6 +104,10 @@ def _target(out: Path, overwrite: bool, inputs: Sequence[Path]) -> Path:
                 raise OutputError(f"{out}: holds the input {path}, which would be lost; name another folder")
         if not overwrite and any(target.iterdir()):
             raise OutputError(f"{out}: is not empty; name another folder, or use --overwrite to replace it")
+        if (target / LABELS).is_file():
+            raise OutputError(
+                f"{out / LABELS}: holds labels that people have made; move it elsewhere before OUT is replaced"
+            )
     return target
 
 
