@@ -24,10 +24,11 @@ from benchmarks.job import read_texts
 from benchmarks.page import put
 from benchmarks.programs import ROOT
 from benchmarks.table import markdown
-from cascade.columns import ColumnStore, observe
+from cascade.columns import ColumnStore
 from cascade.config import load_config
 from cascade.config.model import Config
 from cascade.corpus import TextStore
+from cascade.first_pass import observe
 from cascade.kernels import minhash, simhash
 from cascade.parallel import ordered_map
 from cascade.plan import make_plan

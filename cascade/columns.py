@@ -1,4 +1,4 @@
-"""The passes over all documents: what stages observe of the corpus, and the columns that they keep of each document.
+"""The columns that stages keep of each document. What they observe of the whole corpus is told in first_pass.
 
 Columns are computed batch by batch, in threads, for all documents; those of an expensive filter only for the documents
 that come to it in a pair. Nothing is decided here.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
 
@@ -18,10 +18,10 @@ import numpy.typing as npt
 from cascade.errors import CascadeError, StageError
 from cascade.memory import Growing, Memory
 from cascade.pairs import Rows
-from cascade.parallel import fold, ordered_map
+from cascade.parallel import ordered_map
 from cascade.plan import Plan, PlannedStage
 from cascade.progress import Progress
-from cascade.stage import Columns, Keys, Stage, Summary
+from cascade.stage import Columns, Keys, Stage
 from cascade.view import CorpusView, DocumentBatch
 
 
@@ -36,72 +36,7 @@ def asking(stage: Stage, what: str) -> Iterator[None]:
         raise StageError(f"stage {stage.name}: its {what} failed: {type(error).__name__}: {error}") from error
 
 
-Summaries = dict[str, Summary]
-"""What stages have observed, by their names."""
-MOST_SUMMARIES = 8
-"""Threads of a first pass at most: each holds a summary of its own, and these can be large."""
 ROWS_AT_ONCE = 1 << 12
-
-
-def observe(
-    view: CorpusView,
-    plan: Plan,
-    workers: int,
-    progress: Progress,
-    memory: Memory | None = None,
-    rows: Rows | None = None,
-    candidates: int | None = None,
-) -> Summaries:
-    """A first pass over one of each text, for stages that must know something of the whole corpus.
-
-    The second time over `rows` only, the documents in buckets, for stages that want it in view of the candidates.
-    """
-    asked = [planned for planned in plan.stages if planned.facts.summary is None]
-    stages = {planned.stage.name: planned.stage for planned in asked}
-    text_bytes = view.text_bytes(rows) if asked else None
-    facts = {
-        planned.stage.name: replace(
-            planned.facts,
-            enumerates=planned.enumerates,
-            text_bytes=text_bytes,
-            candidates=candidates,
-            memory=None if memory is None else memory.working // 2,
-        )
-        for planned in asked
-    }
-
-    def start() -> Summaries:
-        given = {}
-        for name, stage in stages.items():
-            with asking(stage, "first pass"):
-                given[name] = stage.observe(facts[name])
-        return {name: summary for name, summary in given.items() if summary is not None}
-
-    def add(summaries: Summaries, batch: DocumentBatch) -> None:
-        for name, summary in summaries.items():
-            with asking(stages[name], "first pass"):
-                summary.add(batch)
-
-    def merge(some: Summaries, more: Summaries) -> Summaries:
-        merged = {}
-        for name, summary in some.items():
-            with asking(stages[name], "first pass"):
-                merged[name] = summary.merge(more[name])
-        return merged
-
-    empty = start()
-    if not empty:
-        return {}
-    size = sum(getattr(summary, "nbytes", 0) for summary in empty.values())
-    room = MOST_SUMMARIES if memory is None else memory.working // max(size, 1)
-    workers = max(1, min(workers, MOST_SUMMARIES, room))
-    del empty
-    progress.start("observe", len(view) if rows is None else len(rows))
-    summaries = fold(
-        start, add, merge, view.batches(rows), workers, lambda batch: progress.advance("observe", len(batch.rows))
-    )
-    progress.finish("observe")
-    return summaries
 
 
 @dataclass

@@ -97,7 +97,7 @@ def given_by(
 
     `early` takes what is to be computed of the documents as they arrive.
     """
-    paths = _paths(data)
+    paths = as_paths(data)
     if paths is not None:
         from cascade.io.read import find_inputs
 
@@ -149,7 +149,7 @@ def _table(data: Any) -> pa.Table:
         raise InputError(f"cannot read the {type(data).__name__} as a table: {error}") from error
 
 
-def _paths(data: Any) -> list[str | Path] | None:
+def as_paths(data: Any) -> list[str | Path] | None:
     """Paths, where that is what was given: a str alone is one, in a list only pathlib.Path is."""
     if isinstance(data, str | Path):
         return [data]

@@ -103,7 +103,7 @@ def _unlike(texts: Texts, twin_of: Rows, workers: int, most: int) -> Rows:
     def compare(rows: Rows) -> Rows:
         return rows[~texts.same(rows, twin_of[rows])]
 
-    lots = batches(twins, texts.sizes(twins) + TWIN, max(most, BATCH_BYTES), max(len(twins), 1))
+    lots = batches(twins, texts.sizes(twins) + TWIN, max(most, BATCH_BYTES))
     return np.concatenate(list(ordered_map(compare, lots, workers)))
 
 

@@ -12,17 +12,18 @@ import numpy as np
 
 from cascade.blocking import Candidates, ScanCandidates, all_pairs
 from cascade.buckets import bucket_candidates
-from cascade.columns import Census, ColumnStore, asking, observe
+from cascade.columns import Census, ColumnStore, asking
 from cascade.config.model import Config
 from cascade.corpus import Corpus
 from cascade.early import EarlyColumns
 from cascade.errors import StageError
+from cascade.first_pass import learnt_plan, observe
 from cascade.funnel import Funnel
 from cascade.keep import collapse, keep_order
 from cascade.memory import Memory
 from cascade.pairs import Pairs, Rows
 from cascade.parallel import available_workers
-from cascade.plan import Plan, make_plan, rebind
+from cascade.plan import Plan, rebind
 from cascade.progress import Progress, Silent
 from cascade.resolve import Resolution, resolve
 from cascade.result import Outcome
@@ -63,14 +64,11 @@ def deduplicate(
             f"{counted(unusable)} no usable value in the field {field!r} of the keep policy, and rank behind all others"
         )
     view = CorpusView(corpus.texts, order, config.shingle, config.seed, workers, memory)
-    plan = make_plan(config, len(view), workers=workers)
     with clock("observe"):
         # What is learnt of the corpus must not depend on `exact`, or collapsing would change answers.
         distinct = order if config.exact else collapse(corpus, order, memory, workers)[0]
         one_of_each = CorpusView(corpus.texts, distinct, config.shingle, config.seed, workers, memory)
-        summaries = observe(one_of_each, plan, workers, progress, memory)
-        if summaries:
-            plan = make_plan(config, len(view), summaries=summaries, workers=workers)
+        plan = learnt_plan(config, len(view), one_of_each, workers, progress, memory)
     store = ColumnStore(view, plan, workers, memory)
     with clock("columns"):
         store.compute(progress, early.adopt(store, twin_of) if early else None)

@@ -174,15 +174,9 @@ class CorpusView:
     def overlaps(self, left: Rows, right: Rows, least: Rows, shingler: Shingler | None = None) -> Rows:
         """Shingles that the documents of each pair share, or -1 where they are fewer than `least`."""
         out = np.empty(len(left), np.int64)
-        ends = np.cumsum(self._sizes(left) + self._sizes(right))
         most = min(SLICE_BYTES, self.memory.working // 16)
-        begin = 0
-        while begin < len(left):
-            limit = (ends[begin - 1] if begin else 0) + most
-            stop = max(int(np.searchsorted(ends, limit, "right")), begin + 1)
-            part = slice(begin, stop)
+        for part in batches(np.arange(len(left)), self._sizes(left) + self._sizes(right), most):
             out[part] = self._overlaps(left[part], right[part], least[part], shingler or self.shingler)
-            begin = stop
         return out
 
     def _overlaps(self, left: Rows, right: Rows, least: Rows, shingler: Shingler) -> Rows:

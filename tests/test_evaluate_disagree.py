@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 
 from cascade import dedupe
 from cascade.evaluate.compare import contender, named
-from cascade.evaluate.disagree import MOST_JUDGED, claimed, claims, disagreements, duplicates, raw_texts
+from cascade.evaluate.disagree import MOST_JUDGED, claimed, claims, disagreements, duplicates
+from cascade.evaluate.fate import raw_texts
 from cascade.evaluate.truth import Truth
 
 CONFIGS = [

@@ -11,8 +11,9 @@ import pytest
 from cascade import ConfigError, InputError, StageError
 from cascade.config import load_config
 from cascade.evaluate import measure as module
-from cascade.evaluate.measure import Measured, Run, as_paths, measure, run_apart
+from cascade.evaluate.measure import Measured, Run, measure, run_apart
 from cascade.evaluate.peak import PeakMeter, peak
+from cascade.given import as_paths
 from cascade.result import StageReport
 
 TEXTS = ["a b c d e f g", "a b c d e f g h", "A b c d e f g", "第三篇文章在此", ""]

@@ -105,7 +105,7 @@ def test_expected_recall_is_the_product_over_the_stages_that_have_a_model():
 
 def test_the_curve_of_a_plan():
     result = dedupe(["a"], {"stages": [{"use": "minhash", "bands": 3, "rows_per_band": 2}, {"use": "jaccard"}]})
-    points = curve(plan_of(result), 6)
+    points = curve(plan_of(result).stages, 6)
     assert points == tuple(
         (round(j, 6), 1 - (1 - j**2) ** 3 if j >= 0.8 - 1e-9 else 0.0) for j in (0, 0.2, 0.4, 0.6, 0.8, 1.0)
     )

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from cascade import dedupe, load_config, shingle_hashes
 from cascade.api import given_by
-from cascade.columns import observe
 from cascade.evidence import scores_at
+from cascade.first_pass import observe
 from cascade.memory import Memory
 from cascade.pairs import Pairs
 from cascade.pipeline import deduplicate

@@ -17,6 +17,7 @@ Changes = Annotated[
 ]
 Out = Annotated[Path, typer.Option("--out", "-o", metavar="OUT", help="folder for the results", show_default=False)]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="replace OUT if it holds something")]
+OverwriteFile = Annotated[bool, typer.Option("--overwrite", help="replace FILE if it is there")]
 Workers = Annotated[int | None, typer.Option("--workers", metavar="N", min=1, help="threads (default: all cores)")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="no progress and no summary")]
 TruthSource = Annotated[

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from cascade.cli.arguments import Changes, Out, Overwrite, Quiet, Rounds, Sample, SampleSeed, TruthSource, Workers
+from cascade.cli.evaluated import result_folder, write_or_tell
 
 
 def compare(
@@ -44,12 +44,8 @@ def compare(
     """
     from cascade.cli.compared import lines
     from cascade.cli.progress import progress_for
-    from cascade.errors import BackendUnavailable
     from cascade.evaluate.compare import compare as compared
-    from cascade.io.place import output_folder
-    from cascade.io.read import find_inputs
     from cascade.io.report import write_report
-    from cascade.io.write import write_text
     from cascade.report.comparison import comparison_page
 
     *configs, last = arguments
@@ -59,9 +55,7 @@ def compare(
         given = [last]
     if not configs:
         raise typer.BadParameter("give at least one CONFIG and an INPUT: cascade compare A.yaml B.yaml INPUT -o OUT")
-    paths = [source.path for source in find_inputs(given, outside=out)]
-    named = [Path(name) for name in (*configs, truth) if Path(name).is_file()]
-    with output_folder(out, overwrite, [*paths, *named]) as work:
+    with result_folder(out, overwrite, given, (*configs, truth)) as (paths, work):
         with progress_for(sys.stderr, quiet) as progress:
             found = compared(
                 configs,
@@ -77,10 +71,6 @@ def compare(
                 progress=progress,
             )
         write_report(work / "compare.json", found.as_mapping())
-        missing = []
-        try:
-            write_text(work / "compare.html", comparison_page(found))
-        except BackendUnavailable as error:
-            missing.append(f"no compare.html: {error}")
+        missing = write_or_tell(work / "compare.html", lambda: comparison_page(found))
     if not quiet:
         print("\n".join([*lines(found), "", *missing, f"results in {out}"]))

@@ -34,8 +34,8 @@ def report(
     run found them.
     """
     from cascade.cli.progress import progress_for
+    from cascade.io.stored import check_run
     from cascade.report.measured import recall_of_run
-    from cascade.report.run import check_run
     from cascade.report.run_page import write_report_page
 
     check()

@@ -11,7 +11,7 @@ import typer
 
 from cascade.cli.outcome import say
 from cascade.cli.report import RunFolder
-from cascade.io.place import LABELS
+from cascade.io.place import LABELS_FILE
 
 
 def review(
@@ -22,7 +22,7 @@ def review(
         typer.Option("--pairs", metavar="FILE", help="judge these (rows a, b; or a compare.json), not the removals"),
     ] = None,
     labels: Annotated[
-        Path | None, typer.Option("--labels", metavar="FILE", help=f"where the labels go (default: OUT/{LABELS})")
+        Path | None, typer.Option("--labels", metavar="FILE", help=f"where the labels go (default: OUT/{LABELS_FILE})")
     ] = None,
     most: Annotated[int, typer.Option("--most", metavar="N", min=1, help="pairs to judge, at most")] = 1000,
     port: Annotated[

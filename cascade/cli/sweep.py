@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from textwrap import wrap
 from typing import TYPE_CHECKING, Annotated
 
@@ -21,6 +20,7 @@ from cascade.cli.arguments import (
     TruthSource,
     Workers,
 )
+from cascade.cli.evaluated import result_folder, write_or_tell
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -59,20 +59,14 @@ def sweep(
     less. OUT then holds sweep.json and, with matplotlib, sweep.svg.
     """
     from cascade.cli.progress import progress_for
-    from cascade.errors import BackendUnavailable
     from cascade.evaluate.plots import svg
     from cascade.evaluate.sweep import sweep as swept
-    from cascade.io.place import output_folder
-    from cascade.io.read import find_inputs
     from cascade.io.report import write_report
-    from cascade.io.write import write_text
 
     grid = dict(_values(given) for given in vary)
     if len(grid) < len(vary):
         raise typer.BadParameter("--vary names an option twice; give all its values at once: PATH=V,V,V")
-    paths = [source.path for source in find_inputs(inputs, outside=out)]
-    named = [Path(name) for name in (base, truth) if Path(name).is_file()]
-    with output_folder(out, overwrite, [*paths, *named]) as work:
+    with result_folder(out, overwrite, inputs, (base, truth)) as (paths, work):
         with progress_for(sys.stderr, quiet) as progress:
             found = swept(
                 base,
@@ -88,11 +82,7 @@ def sweep(
                 progress=progress,
             )
         write_report(work / "sweep.json", found.as_mapping())
-        missing = []
-        try:
-            write_text(work / "sweep.svg", svg(found.plot()))
-        except BackendUnavailable as error:
-            missing.append(f"no sweep.svg: {error}")
+        missing = write_or_tell(work / "sweep.svg", lambda: svg(found.plot()))
     if not quiet:
         print("\n".join([*_lines(found), *missing, f"results in {out}"]))
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cascade.cli.arguments import Changes, Inputs, Quiet, Workers
+from cascade.cli.arguments import Changes, Inputs, OverwriteFile, Quiet, Workers
 from cascade.cli.outcome import say
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def truth(
         str, typer.Option("--config", metavar="CONFIG", help="whose normalize, shingle and input apply")
     ] = "default",
     workers: Workers = None,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="replace FILE if it is there")] = False,
+    overwrite: OverwriteFile = False,
     changes: Changes = None,
     quiet: Quiet = False,
 ) -> None:

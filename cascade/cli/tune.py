@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cascade.cli.arguments import Changes, Inputs, Quiet, SampleSeed, Workers
+from cascade.cli.arguments import Changes, Inputs, OverwriteFile, Quiet, SampleSeed, Workers
+from cascade.cli.evaluated import existing
 from cascade.cli.outcome import say
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ def tune(
     ] = 3,
     seed: SampleSeed = 0,
     workers: Workers = None,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="replace FILE if it is there")] = False,
+    overwrite: OverwriteFile = False,
     changes: Changes = None,
     quiet: Quiet = False,
 ) -> None:
@@ -56,8 +57,7 @@ def tune(
     from cascade.io.write import write_text
 
     paths = [source.path for source in find_inputs(inputs)]
-    named = [Path(config)] if Path(config).is_file() else []
-    with output_file(out, overwrite, [*paths, *named]) as work:
+    with output_file(out, overwrite, [*paths, *existing([config])]) as work:
         with progress_for(sys.stderr, quiet) as progress:
             found = tuned(
                 paths,

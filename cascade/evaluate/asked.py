@@ -30,8 +30,7 @@ def truth_of(
     if asked is None or asked == "none":
         return None
     kind, colon, number = str(asked).partition(":")
-    option = {"exact": "min_jaccard", "similarity": "min_similarity"}.get(kind)
-    if not colon or option is None or Path(asked).exists():
+    if not colon or kind not in ("exact", "similarity") or Path(asked).exists():
         if sample is not None:
             raise ConfigError(f"sample is for a truth that is computed, such as exact:0.8, and not for {asked}")
         return labelled_truth(asked, first.corpus)
@@ -39,5 +38,7 @@ def truth_of(
         least = float(number)
     except ValueError:
         raise ConfigError(f"truth: {asked}: expected a number behind the colon, such as {kind}:0.8") from None
-    limits: dict[str, float] = {option: least}
-    return exact_truth(data, first.config, sample=sample, seed=seed, workers=workers, **limits).truth  # type: ignore[arg-type]
+    jaccard, similarity = (least, None) if kind == "exact" else (None, least)
+    return exact_truth(
+        data, first.config, min_jaccard=jaccard, min_similarity=similarity, sample=sample, seed=seed, workers=workers
+    ).truth

@@ -18,10 +18,11 @@ from cascade.evaluate.comparison import Comparison, Versus
 from cascade.evaluate.disagree import Contender, claims, disagreements
 from cascade.evaluate.figures import config_figures, truth_figures
 from cascade.evaluate.intervals import mcnemar
-from cascade.evaluate.measure import Measured, as_paths, measure
+from cascade.evaluate.measure import Measured, measure
 from cascade.evaluate.metrics import Predicted
 from cascade.evaluate.predict import plan_of
 from cascade.evaluate.truth import Truth
+from cascade.given import as_paths
 from cascade.progress import Progress, Silent
 
 Given = str | Path | Mapping[str, Any] | Config

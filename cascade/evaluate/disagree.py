@@ -18,11 +18,11 @@ from cascade.api import Result
 from cascade.config import Config
 from cascade.evaluate.difference import Difference, difference
 from cascade.evaluate.explanation import StageVerdict
+from cascade.evaluate.fate import raw_texts
 from cascade.evaluate.judge import Pair, verdicts
 from cascade.evaluate.metrics import Predicted, pair_keys
 from cascade.evaluate.predict import Said, said
 from cascade.evaluate.truth import Truth
-from cascade.io.row import find
 from cascade.pairs import Rows, Scores
 from cascade.plan import Plan
 from cascade.result import Outcome
@@ -207,16 +207,3 @@ def duplicates(truth: Truth | None, left: Rows, right: Rows) -> list[bool | None
     else:
         no = ~yes
     return [True if y else False if n else None for y, n in zip(yes.tolist(), no.tolist(), strict=True)]
-
-
-def raw_texts(result: Result, rows: Rows) -> dict[int, str]:
-    """The texts of some documents as they came (rows ascending, no row twice), by row."""
-    wanted = np.zeros(len(result.corpus), bool)
-    wanted[rows] = True
-    given, name = result.given.select(wanted), result.config.input.text
-    if hasattr(given, "columns"):  # a table or a frame
-        column = given[name]
-        texts = column.to_pylist() if hasattr(column, "to_pylist") else list(column)
-    else:
-        texts = [row if isinstance(row, str) else find(row, name) for row in given]
-    return dict(zip(rows.tolist(), texts, strict=True))

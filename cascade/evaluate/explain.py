@@ -14,17 +14,17 @@ import numpy.typing as npt
 
 from cascade import sketch
 from cascade.api import Result, dedupe
-from cascade.columns import observe
 from cascade.config import Config, load_config
 from cascade.config.advice import ASSUMED_DOCUMENTS
 from cascade.corpus import Corpus
 from cascade.errors import InputError, StageError
 from cascade.evaluate.explanation import Candidate, Explanation, Side
-from cascade.evaluate.fate import fate_of, raw_text
+from cascade.evaluate.fate import fate_of, raw_texts
 from cascade.evaluate.judge import Pair, candidate, verdicts
 from cascade.evaluate.locate import By, locate
 from cascade.evaluate.reasons import sentence
 from cascade.evaluate.shingling import compare_shingles
+from cascade.first_pass import learnt_plan
 from cascade.keep import collapse, keep_order
 from cascade.memory import Memory, memory_for
 from cascade.pairs import Rows
@@ -136,25 +136,20 @@ def _plan(
     """The plan of the run, bound with what stages learn of the whole corpus; of two texts alone, with these."""
     if alone:
         documents = ASSUMED_DOCUMENTS
-    try:
-        plan = make_plan(config, documents, workers=workers)
-    except StageError:
-        if not alone:
-            raise
-        documents = SCAN_LIMIT  # as many as all pairs are tried of
-        plan = make_plan(config, documents, workers=workers)
-    one_of_each = CorpusView(
-        corpus.texts, collapse(corpus, order, memory)[0], config.shingle, config.seed, workers, memory
-    )
-    summaries = observe(one_of_each, plan, workers, progress, memory)
-    return make_plan(config, documents, summaries=summaries, workers=workers) if summaries else plan
+        try:
+            make_plan(config, documents)
+        except StageError:
+            documents = SCAN_LIMIT  # as many as all pairs are tried of
+    distinct = collapse(corpus, order, memory, workers)[0]
+    one_of_each = CorpusView(corpus.texts, distinct, config.shingle, config.seed, workers, memory)
+    return learnt_plan(config, documents, one_of_each, workers, progress, memory)
 
 
 def _side(result: Result, row: int, shingles: npt.NDArray[np.uint64], alone: bool) -> Side:
     return Side(
         id=None if alone else result.id_of(row),
         row=int(result.given.position[row]),
-        text=raw_text(result, row),
+        text=raw_texts(result, np.array([row]))[row],
         normalized=result.corpus.texts[row],
         shingles=len(shingles),
         fingerprint=sketch.fingerprint(shingles),

@@ -1,8 +1,6 @@
-"""What became of one document of a result, and through whom; and its text as it came."""
+"""What became of one document of a result, and through whom; and texts as they came."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 
@@ -10,6 +8,7 @@ from cascade.api import Result
 from cascade.evaluate.explanation import Fate
 from cascade.evidence import partners, scores_at
 from cascade.io.row import find
+from cascade.pairs import Rows
 
 
 def fate_of(result: Result, row: int) -> Fate:
@@ -40,16 +39,17 @@ def fate_of(result: Result, row: int) -> Fate:
     )
 
 
-def raw_text(result: Result, row: int) -> str:
-    """The text of a row as it came. Raises InputError if its file has changed meanwhile."""
-    chosen = np.zeros(len(result.corpus), bool)
-    chosen[row] = True
-    given: Any = result.given.select(chosen)
-    if isinstance(given, list):
-        text = given[0] if isinstance(given[0], str) else find(given[0], result.config.input.text)
-    else:
-        import pyarrow as pa
+def raw_texts(result: Result, rows: Rows) -> dict[int, str]:
+    """The texts of some documents as they came (rows ascending, no row twice), by row.
 
-        table = given if isinstance(given, pa.Table) else pa.table(given)
-        text = table.column(result.config.input.text)[0].as_py()
-    return str(text)
+    Raises InputError if a file has changed meanwhile.
+    """
+    wanted = np.zeros(len(result.corpus), bool)
+    wanted[rows] = True
+    given, name = result.given.select(wanted), result.config.input.text
+    if hasattr(given, "columns"):  # a table or a frame
+        column = given[name]
+        texts = column.to_pylist() if hasattr(column, "to_pylist") else list(column)
+    else:
+        texts = [row if isinstance(row, str) else find(row, name) for row in given]
+    return dict(zip(rows.tolist(), texts, strict=True))

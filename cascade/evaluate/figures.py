@@ -14,7 +14,7 @@ from cascade.config import Config
 from cascade.evaluate.comparison import BandFigures, ConfigFigures, StageFigures, TruthFigures
 from cascade.evaluate.disagree import Contender
 from cascade.evaluate.measure import Measured
-from cascade.evaluate.metrics import Band, chained, cluster_figures, largest_cluster, pair_figures, recall_by_band
+from cascade.evaluate.metrics import chained, cluster_figures, largest_cluster, pair_figures, recall_by_band, within
 from cascade.evaluate.predict import curve, recall_expected, unmodelled
 from cascade.evaluate.truth import Truth
 
@@ -64,7 +64,7 @@ def config_figures(each: Contender, config: Config, truth: Truth | None, measure
             for report in reports
         ),
         measured=measured,
-        curve=curve(plan),
+        curve=curve(plan.stages),
         unmodelled=unmodelled(plan),
         warnings=result.warnings,
     )
@@ -81,13 +81,8 @@ def _bands(each: Contender, truth: Truth) -> Iterator[BandFigures]:
         inside = np.zeros(truth.documents)
         inside[truth.sampled] = 1
         weight = inside[truth.left] + inside[truth.right]
+    assert truth.similarity is not None
     for band in bands:
-        own = _inside(truth, band, bands[-1].high) * weight
+        own = within(truth.similarity, band.low, band.high, last=band is bands[-1]) * weight
         predicted = float((likely * own).sum() / own.sum()) if own.any() else None
         yield BandFigures(band.low, band.high, band.recall, predicted)
-
-
-def _inside(truth: Truth, band: Band, last: float) -> npt.NDArray[np.bool_]:
-    assert truth.similarity is not None
-    below = truth.similarity <= band.high if band.high == last else truth.similarity < band.high
-    return (truth.similarity >= band.low) & below

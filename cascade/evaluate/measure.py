@@ -12,7 +12,7 @@ import pickle
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import median
@@ -24,6 +24,7 @@ from cascade.config import Config, load_config
 from cascade.config.fill import as_mapping
 from cascade.errors import CascadeError, ConfigError, StageError
 from cascade.evaluate.peak import PeakMeter
+from cascade.given import as_paths
 from cascade.progress import Progress, Silent
 from cascade.result import StageReport
 
@@ -104,14 +105,21 @@ def measure(
     progress = progress or Silent()
     runs: list[list[Run]] = [[] for _ in configs]
     progress.start("measure", (rounds + 1) * len(configs))
-    for turn in range(rounds + 1):
-        for at in range(len(configs))[:: -1 if turn % 2 else 1]:
-            done = run_apart(configs[at], data, workers, work_dir)
-            if turn:
-                runs[at].append(done)
-            progress.advance("measure", 1)
+    for at, counts in turns(len(configs), rounds):
+        done = run_apart(configs[at], data, workers, work_dir)
+        if counts:
+            runs[at].append(done)
+        progress.advance("measure", 1)
     progress.finish("measure")
     return tuple(Measured.of(some) for some in runs)
+
+
+def turns(number: int, rounds: int) -> Iterator[tuple[int, bool]]:
+    """(which, whether it counts): each of so many has one turn in a round, in the next the other way round; a round
+    that does not count comes first."""
+    for turn in range(rounds + 1):
+        for at in range(number)[:: -1 if turn % 2 else 1]:
+            yield at, turn > 0
 
 
 def run_apart(config: Config, data: Any, workers: int | None = None, work_dir: str | Path | None = None) -> Run:
@@ -190,12 +198,3 @@ def _run(given: Mapping[str, Any], data: Any, workers: int | None, work_dir: str
         "stages": [asdict(stage) for stage in stages],
         "counts": dict(counts),
     }
-
-
-def as_paths(data: Any) -> list[str | Path] | None:
-    """Paths, where `data` is what `dedupe` takes for paths: a str or a Path, or a list of Path."""
-    if isinstance(data, str | Path):
-        return [data]
-    if isinstance(data, Sequence) and data and all(isinstance(item, Path) for item in data):
-        return list(data)
-    return None

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from cascade.evaluate.intervals import Share, f1_of, share, share_by_document
 from cascade.evaluate.truth import Truth
-from cascade.pairs import Pairs, Rows
+from cascade.pairs import Pairs, Rows, Scores
 from cascade.result import Outcome
 
 BANDS = (0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 1.0)
@@ -113,15 +113,18 @@ def recall_by_band(truth: Truth, pairs: Pairs, stands_for: Rows, edges: Sequence
     found = Predicted(truth, pairs, stands_for).has(truth.left, truth.right)
     bands = []
     for low, high in pairwise(edges):
-        inside = (truth.similarity >= low) & (truth.similarity < high)
-        if high == edges[-1]:
-            inside |= truth.similarity == high
+        inside = within(truth.similarity, low, high, last=high == edges[-1])
         if truth.sampled is None:
             recall = share(int((inside & found).sum()), int(inside.sum()))
         else:
             recall = share_by_document(degrees(truth, inside & found), degrees(truth, inside))
         bands.append(Band(low, high, recall))
     return tuple(bands)
+
+
+def within(similarity: Scores, low: float, high: float, *, last: bool) -> Mask:
+    """Which similarities a band holds."""
+    return np.asarray((similarity >= low) & ((similarity <= high) if last else (similarity < high)))
 
 
 def cluster_figures(truth: Truth, keeper: Rows) -> ClusterFigures | None:

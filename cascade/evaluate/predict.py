@@ -5,7 +5,7 @@ Everything is asked by the stage contract, so any stage of anybody will do. What
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from math import prod
 
@@ -13,11 +13,12 @@ import numpy as np
 import numpy.typing as npt
 
 from cascade.api import Result
-from cascade.columns import asking, observe
+from cascade.columns import asking
+from cascade.first_pass import learnt_plan
 from cascade.memory import memory_for
 from cascade.pairs import Pairs, Rows, Scores
 from cascade.parallel import available_workers
-from cascade.plan import Plan, PlannedStage, make_plan
+from cascade.plan import Plan, PlannedStage
 from cascade.progress import Silent
 from cascade.stage import Shingler
 from cascade.view import CorpusView
@@ -56,12 +57,10 @@ def plan_of(result: Result, workers: int | None = None) -> Plan:
     config, outcome = result.config, result.outcome
     distinct = np.flatnonzero(outcome.stands_for == np.arange(len(outcome.stands_for)))
     seen = distinct if config.exact else np.arange(len(result.corpus), dtype=np.int64)
-    plan = make_plan(config, len(seen))
     workers = workers or available_workers()
     memory = memory_for(config.memory)
     view = CorpusView(result.corpus.texts, distinct, config.shingle, config.seed, workers, memory)
-    summaries = observe(view, plan, workers, Silent(), memory)
-    return make_plan(config, len(seen), summaries=summaries) if summaries else plan
+    return learnt_plan(config, len(seen), view, workers, Silent(), memory)
 
 
 def similarities(view: CorpusView, left: Rows, right: Rows, shingler: Shingler | None = None) -> Scores:
@@ -87,12 +86,12 @@ def expected(planned: PlannedStage, jaccard: Scores) -> Scores | None:
     return np.array(known, np.float64)[at] if known else np.zeros(0)
 
 
-def curve(plan: Plan, points: int = 101) -> tuple[tuple[float, float], ...]:
-    """The S-curve of a plan: (Jaccard similarity, probability that every stage with a model accepts), 0 to 1."""
+def curve(stages: Iterable[PlannedStage], points: int = 101) -> tuple[tuple[float, float], ...]:
+    """The S-curve of stages: (Jaccard similarity, probability that each one with a model accepts), 0 to 1."""
+    asked = [planned.predicate.predicted_recall for planned in stages]
     found = []
     for jaccard in np.linspace(0, 1, points).tolist():
-        each = [planned.predicate.predicted_recall(jaccard) for planned in plan.stages]
-        found.append((round(jaccard, DIGITS), prod(p for p in each if p is not None)))
+        found.append((round(jaccard, DIGITS), prod(p for recall in asked if (p := recall(jaccard)) is not None)))
     return tuple(found)
 
 

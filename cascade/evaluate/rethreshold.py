@@ -18,6 +18,7 @@ from cascade.evaluate.stored import Stored, read_stored
 from cascade.evidence import cluster_rows, pair_rows, raw_ids, removed_rows
 from cascade.io.place import output_folder
 from cascade.io.report import write_report
+from cascade.io.stored import FILES, check_run
 from cascade.io.write import write_jsonl, write_text
 from cascade.keep import keep_order
 from cascade.pairs import Pairs
@@ -25,7 +26,7 @@ from cascade.resolve import resolve_all
 from cascade.result import Outcome
 from cascade.stage import TOLERANCE, Stage
 
-FILES = ("config.yaml", "report.json", "removed.jsonl", "pairs.jsonl")
+PAIRS = "pairs.jsonl"
 
 
 @dataclass(frozen=True)
@@ -66,11 +67,9 @@ def rethreshold(
     OutputError.
     """
     run, out = Path(run), Path(out)
-    for name in FILES[:3]:
-        if not (run / name).is_file():
-            raise InputError(f"{run}: is no result of a run: there is no {name}; name the folder OUT of cascade run")
+    check_run(run)
     config = load_config(run / "config.yaml")
-    if config.resolve.pairs != "all" or not (run / "pairs.jsonl").is_file():
+    if config.resolve.pairs != "all" or not (run / PAIRS).is_file():
         raise InputError(
             f"{run}: does not hold every confirmed pair, since star resolution alone never looks at pairs of two "
             "removed documents; run once more with --set resolve.pairs=all"
@@ -84,7 +83,7 @@ def rethreshold(
         )
     position = config.stages.index(chosen)
     raised = load_config(config, [f"stages[{position}].min_jaccard={float(min_jaccard)}"])
-    with output_folder(out, overwrite, [run / name for name in FILES]) as work:
+    with output_folder(out, overwrite, [run / name for name in (*FILES, PAIRS)]) as work:
         stored = read_stored(run, config)
         outcome = decide(stored, raised, chosen.name, min_jaccard)
         done = _summary(stored, outcome, raised, chosen.name, (before, float(min_jaccard)), out)
@@ -169,7 +168,7 @@ def _write(work: Path, stored: Stored, outcome: Outcome, config: Config) -> None
     write_jsonl(work / "removed.jsonl", removed_rows(corpus, outcome, config, names))
     write_jsonl(work / "kept_ids.jsonl", _kept_rows(stored, outcome))
     write_jsonl(work / "clusters.jsonl", cluster_rows(corpus, outcome))
-    write_jsonl(work / "pairs.jsonl", pair_rows(corpus, outcome))
+    write_jsonl(work / PAIRS, pair_rows(corpus, outcome))
     write_text(work / "config.yaml", config.filled())
 
 

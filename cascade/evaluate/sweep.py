@@ -136,7 +136,8 @@ def sweep(
     changes = [set] if isinstance(set, str) else list(set)
     grid = list(combinations(base, vary, changes))
     data = kept_for_long(data)
-    first = dedupe(data, with_every_pair(load_config(base, changes)), workers=workers)
+    only_read = load_config(base, changes).model_copy(update={"stages": ()})
+    first = dedupe(data, only_read, workers=workers)
     known = truth_of(truth, data, first, sample=sample, seed=seed, workers=workers)
     if known is None:
         raise ConfigError("a sweep needs a truth to tell recall: exact:0.8, similarity:0.9, or a file of labels")

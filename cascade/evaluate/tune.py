@@ -21,6 +21,7 @@ from cascade.errors import ConfigError, InputError
 from cascade.evaluate.compare import kept_for_long, with_every_pair
 from cascade.evaluate.costs import Choice, Profile, choices, rounded
 from cascade.evaluate.intervals import Share
+from cascade.evaluate.measure import turns
 from cascade.evaluate.metrics import clusters, pair_figures
 from cascade.evaluate.predict import plan_of, recall_expected, similarities
 from cascade.evaluate.sample import drawn
@@ -101,7 +102,8 @@ def tune(
         notes.append(f"No bands and rows are sure to find {percent(recall)} of such pairs: only an exact join is.")
     tried = [_candidate(profile, choice) for choice in _few(best)]
     weighed = [
-        replace(each, recall=_found(_config(base, each, min_jaccard), documents, tuning, workers)) for each in tried
+        replace(each, recall=_found(_run(_config(base, each, min_jaccard), documents, tuning, workers), tuning))
+        for each in tried
     ]
     reached = [each for each in weighed if _reaches(each, recall)]
     if tried and not reached:
@@ -115,7 +117,7 @@ def tune(
     if chosen.bands is None and reached:
         notes.append("Here the exact join is faster than any cascade that finds enough, and it finds every pair.")
     tuned = _config(base, chosen, min_jaccard)
-    apart = _part(every, rows[~half])
+    held_run = _run(tuned, _part(every, rows[~half]), held, workers)
     return TuneResult(
         config=tuned,
         chosen=chosen,
@@ -127,8 +129,8 @@ def tune(
         held_out_documents=int((~half).sum()),
         tuning_pairs=len(tuning.left),
         held_out_pairs=len(held.left),
-        predicted_recall=_expected(tuned, apart, held, workers),
-        held_out=_found(tuned, apart, held, workers),
+        predicted_recall=_expected(held_run, held, workers),
+        held_out=_found(held_run, held),
         rounds=rounds,
         notes=tuple(notes),
     )
@@ -216,20 +218,23 @@ def _config(base: Config, each: TuneCandidate, min_jaccard: float) -> Config:
     return base.model_copy(update={"stages": load_config({"stages": stages}).stages})
 
 
-def _found(config: Config, documents: Any, known: Truth, workers: int | None) -> Share:
-    """The recall of the pairs of some documents, by a run."""
-    if not len(known.left):
+def _run(config: Config, documents: Any, known: Truth, workers: int | None) -> Result | None:
+    """A run of some documents with `pairs: all`; None where there is no pair to be found."""
+    return dedupe(documents, with_every_pair(config), workers=workers) if len(known.left) else None
+
+
+def _found(run: Result | None, known: Truth) -> Share:
+    """The recall of a run."""
+    if run is None:
         return Share(0, 0, None, None, None)
-    outcome = dedupe(documents, with_every_pair(config), workers=workers).outcome
-    return pair_figures(known, outcome.pairs, outcome.stands_for).recall
+    return pair_figures(known, run.outcome.pairs, run.outcome.stands_for).recall
 
 
-def _expected(config: Config, documents: Any, known: Truth, workers: int | None) -> float | None:
+def _expected(run: Result | None, known: Truth, workers: int | None) -> float | None:
     """The same by the models of the stages."""
-    if not len(known.left):
+    if run is None:
         return None
-    result = dedupe(documents, config, workers=workers)
-    return float(recall_expected(plan_of(result, workers), result, known.left, known.right).mean())
+    return float(recall_expected(plan_of(run, workers), run, known.left, known.right).mean())
 
 
 def _reaches(each: TuneCandidate, recall: float) -> bool:
@@ -247,13 +252,12 @@ def _timed(
     """
     seconds: list[list[float]] = [[] for _ in configs]
     progress.start("time", (rounds + 1) * len(configs))
-    for turn in range(rounds + 1):
-        for at in range(len(configs))[:: -1 if turn % 2 else 1]:
-            steps = dict(dedupe(some, configs[at], workers=workers).outcome.seconds)
-            pairs = steps.pop("pairs", 0.0)
-            if turn:
-                seconds[at].append(sum(steps.values()) * times + pairs * times**2)
-            progress.advance("time", 1)
+    for at, counts in turns(len(configs), rounds):
+        steps = dict(dedupe(some, configs[at], workers=workers).outcome.seconds)
+        pairs = steps.pop("pairs", 0.0)
+        if counts:
+            seconds[at].append(sum(steps.values()) * times + pairs * times**2)
+        progress.advance("time", 1)
     progress.finish("time")
     return [median(each) for each in seconds]
 

@@ -74,7 +74,7 @@ class TextsAgain:
         start, stop = self._places.start[rows], self._places.stop[rows]
         size, gap = stop - start, start[1:] - stop[:-1]
         size[1:] += np.where(gap > GAP, 0, gap)
-        parts = batches(np.arange(len(rows)), size, AT_ONCE, max(len(rows), 1))
+        parts = batches(np.arange(len(rows)), size, AT_ONCE)
         return joined([self._part(source, rows[part], start[part], stop[part]) for part in parts])
 
     def _part(self, source: Source, rows: Rows, start: Rows, stop: Rows) -> TextBuffer:

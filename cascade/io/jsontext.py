@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable, Iterable
 from decimal import Decimal
 from typing import Any
 
@@ -24,6 +25,10 @@ EXACT = 2.0**63
 
 LONG = re.compile(rb"\d{19}")
 """Shorter integers fit into 64 bits."""
+
+
+PLAIN = {str, int, bool, type(None)}
+"""Kinds of values that orjson reads exactly."""
 
 
 class NotJson(ValueError):
@@ -54,6 +59,18 @@ def loads_exact(line: bytes) -> object:
         return json.loads(text, parse_int=Digits, parse_float=Digits)
     except json.JSONDecodeError as error:
         raise NotJson(f"not JSON: {error.msg} at character {error.pos + 1} of the row") from None
+
+
+def loads_with(line: bytes, exact: Callable[[dict[str, Any]], Iterable[object]]) -> object:
+    """The value of one row, as orjson reads it where that keeps what `exact` names of the row as it is, else as
+    `loads_exact` does. Raises NotJson."""
+    try:
+        row: object = orjson.loads(line)
+    except orjson.JSONDecodeError:
+        return loads_exact(line)
+    if isinstance(row, dict) and any(type(value) not in PLAIN for value in exact(row)):
+        return loads_exact(line)
+    return row
 
 
 def depth(line: bytes) -> int:

@@ -13,7 +13,6 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
-import orjson
 
 from cascade.errors import InputError
 from cascade.io import jsontext
@@ -33,8 +32,6 @@ WORDS = {
 """What a label may be, case aside; null, and an empty cell, mean that nothing is known."""
 KNOWN = 'pairs {"a", "b"[, "label"]}, twins {"twins": [id, …]}, or members of clusters {"id", "cluster"}'
 SCORES = ("jaccard", "similarity")
-PLAIN = {str, int, bool, type(None)}
-"""Kinds of ids that orjson reads exactly."""
 CSV_LIMIT = 1 << 24
 """Characters of the longest cell; beyond it a quotation mark is missing somewhere."""
 
@@ -98,26 +95,20 @@ def _json_rows(source: Source) -> Iterator[tuple[int, Row]]:
             if not text.strip():
                 continue
             try:
-                row = orjson.loads(text)
-                if isinstance(row, dict) and _inexact(row):
-                    row = jsontext.loads_exact(text)
-            except orjson.JSONDecodeError:
-                try:
-                    row = jsontext.loads_exact(text)
-                except jsontext.NotJson as fault:
-                    raise _wrong(source, number, str(fault)) from None
+                row = jsontext.loads_with(text, _all_ids)
+            except jsontext.NotJson as fault:
+                raise _wrong(source, number, str(fault)) from None
             if not isinstance(row, dict):
                 raise _wrong(source, number, f"expected an object, one of {KNOWN}; found {kind(row)}")
             yield number, row
 
 
-def _inexact(row: Row) -> bool:
-    """Whether orjson may have changed an id, or an id holds others."""
-    for name in ("a", "b", "id", "cluster"):
-        if name in row and type(row[name]) not in PLAIN:
-            return True
-    groups = (found for name in ("twins", "sampled") if isinstance(found := row.get(name), list))
-    return any(type(value) not in PLAIN for group in groups for value in group)
+def _all_ids(row: Row) -> Iterator[object]:
+    """What stands for a document or a cluster."""
+    yield from map(row.get, ("a", "b", "id", "cluster"))
+    for name in ("twins", "sampled"):
+        if isinstance(group := row.get(name), list):
+            yield from group
 
 
 def _csv_rows(source: Source) -> Iterator[tuple[int, Row]]:

@@ -16,7 +16,7 @@ from pathlib import Path
 from cascade.errors import OutputError
 
 LOCK = "lock"
-LABELS = "labels.jsonl"
+LABELS_FILE = "labels.jsonl"
 """What people have judged of a result (cascade.io.marks): nothing may replace a folder that holds it."""
 RESULT = "result"
 OLD = "old"
@@ -104,9 +104,9 @@ def _target(out: Path, overwrite: bool, inputs: Sequence[Path]) -> Path:
                 raise OutputError(f"{out}: holds the input {path}, which would be lost; name another folder")
         if not overwrite and any(target.iterdir()):
             raise OutputError(f"{out}: is not empty; name another folder, or use --overwrite to replace it")
-        if (target / LABELS).is_file():
+        if (target / LABELS_FILE).is_file():
             raise OutputError(
-                f"{out / LABELS}: holds labels that people have made; move it elsewhere before OUT is replaced"
+                f"{out / LABELS_FILE}: holds labels that people have made; move it elsewhere before OUT is replaced"
             )
     return target
 

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-import orjson
-
 from cascade.errors import InputError
 from cascade.io import jsontext
 from cascade.io.row import kind
 
+FILES = ("config.yaml", "report.json", "removed.jsonl")
+"""What every run leaves, and what is told of it is read from."""
 Place = tuple[int, int]
 """A document: the number of its file among the inputs of the report, and its line."""
 T = TypeVar("T")
@@ -55,6 +55,13 @@ class StoredPair:
 
 class Lacking(ValueError):
     """A row is not what it should be; the text says why."""
+
+
+def check_run(out: Path) -> None:
+    """Raises InputError unless `out` is the folder of a run."""
+    for name in FILES:
+        if not (out / name).is_file():
+            raise InputError(f"{out}: is no result of a run: there is no {name}; name the folder OUT of cascade run")
 
 
 def read_removals(path: Path, names: Mapping[str, int]) -> Iterator[StoredRemoval]:
@@ -114,13 +121,7 @@ def _rows(path: Path, make: Callable[[dict[str, Any]], T]) -> Iterator[T]:
 
 def _object(line: bytes) -> dict[str, Any]:
     """The row; its numbers are `Digits` where orjson would not keep an id or a compared value as it is."""
-    try:
-        row: object = orjson.loads(line)
-        exact = isinstance(row, dict) and all(type(value) in (int, str, bool, type(None)) for value in _values(row))
-    except orjson.JSONDecodeError:
-        exact = False
-    if not exact:
-        row = jsontext.loads_exact(line)
+    row = jsontext.loads_with(line, _values)
     if not isinstance(row, dict):
         raise Lacking(f"not a JSON object but {kind(row)}")
     return row

@@ -15,10 +15,11 @@ from cascade.errors import InputError
 from cascade.io import jsontext
 from cascade.io.labels import read_labels, shown
 from cascade.io.marks import LABELS, Mark, change_marks, mark, read_marks
+from cascade.io.place import LABELS_FILE
 from cascade.io.report import read_report
+from cascade.io.stored import check_run
 from cascade.report.decisions import Document, read_decisions
 from cascade.report.originals import Originals, read_originals
-from cascade.report.run import check_run
 from cascade.report.similarity import measure_of
 
 
@@ -78,7 +79,7 @@ def judging_of(out: Path, labels: Path | None = None, pairs: Path | None = None,
     At most `most` of them. Raises InputError: no run, inputs that are gone or changed, ids that no document has.
     """
     check_run(out)
-    labels = labels or out / "labels.jsonl"
+    labels = labels or out / LABELS_FILE
     read_marks(labels)
     config = load_config(out / "config.yaml")
     inputs = read_report(out / "report.json")["inputs"]

@@ -12,7 +12,7 @@ import numpy as np
 from cascade.config import Config, load_config
 from cascade.errors import CascadeError, InputError
 from cascade.io.report import read_report
-from cascade.io.stored import read_pairs
+from cascade.io.stored import check_run, read_pairs
 from cascade.io.whole import read_text
 from cascade.pairs import Scores
 from cascade.plan import Plan, make_plan
@@ -20,7 +20,6 @@ from cascade.report.decisions import Cluster, Decisions, Document, Pair, read_de
 from cascade.report.originals import Originals, read_originals
 from cascade.report.similarity import Measure, measure_of
 
-FILES = ("config.yaml", "report.json", "removed.jsonl")
 PAIRS = 20
 """Removals near the threshold that are shown."""
 CLUSTERS, MEMBERS = 10, 8
@@ -40,13 +39,6 @@ class Run:
     pairs: Sequence[Pair]
     clusters: Sequence[Cluster]
     originals: Originals
-
-
-def check_run(out: Path) -> None:
-    """Raises InputError unless `out` is the folder of a run."""
-    for name in FILES:
-        if not (out / name).is_file():
-            raise InputError(f"{out}: is no result of a run: there is no {name}; name the folder OUT of cascade run")
 
 
 def read_run(out: Path, by: Sequence[str] = ()) -> Run:
@@ -78,11 +70,6 @@ def plan_of(run: Run) -> Plan | None:
         return make_plan(run.config, int(run.report.get("distinct_texts", 0)))
     except CascadeError:
         return None
-
-
-def silent(plan: Plan) -> list[str]:
-    """The stages that no model tells of."""
-    return [s.stage.name for s in plan.stages if s.predicate.predicted_recall(1.0) is None]
 
 
 def similarity_scores(run: Run) -> Scores:

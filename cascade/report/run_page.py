@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from math import prod
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -12,6 +11,7 @@ import numpy as np
 
 from cascade.evaluate.difference import difference
 from cascade.evaluate.intervals import Share
+from cascade.evaluate.predict import curve, unmodelled
 from cascade.io.place import output_file
 from cascade.io.write import write_text
 from cascade.pairs import Scores
@@ -20,13 +20,15 @@ from cascade.report.charts import Axis, Column, Dot, Line, Svg, counts_axis, cur
 from cascade.report.decisions import Cluster, Decisions, Pair
 from cascade.report.originals import Group
 from cascade.report.page import environment, number, page, sides
-from cascade.report.run import Run, plan_of, read_run, silent, similarity_scores
+from cascade.report.run import Run, plan_of, read_run, similarity_scores
 from cascade.report.similarity import Measure, steps
 from cascade.report.tripwires import LEAST_DOCUMENTS, tripwires
 
 NAME = "report.html"
 GROUPS = 15
 """Values of a field that are shown."""
+POINTS = 201
+"""Of a curve."""
 TABLE = 1 << 26
 """Work on the difference of two texts: see cascade.evaluate.difference."""
 EXCERPT, EXCERPT_OF_PAIR = 400, 1500
@@ -81,7 +83,7 @@ def report_page(run: Run, measured: Sequence[Band] = (), truth: str = "") -> str
     sizes = decisions.sizes()[0]
     plan = plan_of(run)
     scores = similarity_scores(run)
-    curve = s_curve(plan, run, scores, measured, truth) if plan is not None else None
+    drawn = s_curve(plan, run, scores, measured, truth) if plan is not None else None
     return page(
         "run.html",
         name=str(run.out),
@@ -92,9 +94,9 @@ def report_page(run: Run, measured: Sequence[Band] = (), truth: str = "") -> str
         wires=tripwires(report, run.config, decisions, run.originals, run.measure),
         measure=run.measure,
         funnel=funnel(report, plan),
-        curve=curve[0] if curve else None,
-        key=curve[1] if curve else [],
-        unmodelled=[] if plan is None else silent(plan),
+        curve=drawn[0] if drawn else None,
+        key=drawn[1] if drawn else [],
+        unmodelled=[] if plan is None else unmodelled(plan),
         measured=[band for band in measured if band.recall.value is not None],
         truth=truth,
         similarity=similarity_chart(run.measure, scores),
@@ -126,18 +128,13 @@ def s_curve(
 ) -> tuple[Svg, list[tuple[int, str]]] | None:
     """Predicted recall by Jaccard similarity, what was measured of it, and behind it the similarities found; with the
     key, (color, what it is) of all that is drawn."""
-    if not plan.stages or len(silent(plan)) == len(plan.stages):
+    without = unmodelled(plan)
+    if len(without) == len(plan.stages):
         return None
-    grid = np.linspace(0, 1, 201).tolist()
-    stages = {s.stage.name: (s.stage.confirms, s.predicate.predicted_recall) for s in plan.stages}
-
-    def product(sketches: bool) -> list[tuple[float, float]]:
-        asked = [recall for confirms, recall in stages.values() if not (sketches and confirms)]
-        return [(x, prod(p for p in (recall(x) for recall in asked) if p is not None)) for x in grid]
-
-    lines = [Line("the whole plan", product(sketches=False))]
-    if len({confirms for confirms, recall in stages.values() if recall(1.0) is not None}) == 2:
-        lines.insert(0, Line("sketches alone (dashed)", product(sketches=True), 6, dashed=True))
+    lines = [Line("the whole plan", curve(plan.stages, POINTS))]
+    if len({planned.stage.confirms for planned in plan.stages if planned.stage.name not in without}) == 2:
+        sketches = [planned for planned in plan.stages if not planned.stage.confirms]
+        lines.insert(0, Line("sketches alone (dashed)", curve(sketches, POINTS), 6, dashed=True))
     dots = [
         Dot((b.low + b.high) / 2, b.recall.value, b.recall.low, b.recall.high, band_told(b))
         for b in measured

@@ -20,11 +20,12 @@ BATCH_DOCUMENTS = 4096
 
 
 def batches(
-    rows: npt.NDArray[np.int64], sizes: npt.NDArray[np.int64], most: int | None = None, documents: int | None = None
+    rows: npt.NDArray[np.int64], sizes: npt.NDArray[np.int64], most: int | None = None
 ) -> Iterator[npt.NDArray[np.int64]]:
-    """`rows` cut into parts of about `most` bytes (BATCH_BYTES), at most `documents` (BATCH_DOCUMENTS); `sizes`: bytes
-    of each. A larger row is a part of its own."""
-    most, documents = most or BATCH_BYTES, documents or BATCH_DOCUMENTS
+    """`rows` cut into parts of about `most` bytes, or of BATCH_BYTES and at most BATCH_DOCUMENTS; `sizes`: bytes of
+    each. A larger row is a part of its own."""
+    documents = BATCH_DOCUMENTS if most is None else len(rows)
+    most = BATCH_BYTES if most is None else most
     ends = np.cumsum(sizes)
     begin = 0
     while begin < len(rows):
